@@ -1,0 +1,160 @@
+//! The practitioner's question: which `σ_m²` and `σ_b²` for a network of this depth?
+//!
+//! - **best**: a reachable critical initialisation if there is one, otherwise the allowed point where signals survive longest.
+//! - **smallest**: the smallest `σ_m²` (or `σ_w²`) that still carries signal and gradient through the depth. Something that is multiplied by `r` per layer is carried
+//!   through `L` layers if `L ≤ reach · ξ`, `ξ = −1/ln r`; the paper's experiments put the limit of trainability at `3ξ`.
+//!
+//! ```
+//! use isinglass_theory::{Advice, Model, Network, Neuron};
+//!
+//! let advice = Advice::new(&Network::new(Model::Deterministic, Neuron::Sign)?, 40, 3.0)?;
+//! assert!(!advice.critical.is_reachable());
+//! assert_eq!(advice.best.sigma2, Some(1.0));
+//! // χ₁ = 2/π at best: the sign neuron carries signals through 3ξ = 6.64 layers, not 40.
+//! assert!((advice.best.point.chi_1.unwrap() - std::f64::consts::FRAC_2_PI).abs() < 1e-15);
+//! assert!((advice.max_depth.unwrap() - 6.643_301).abs() < 1e-6);
+//! assert!(advice.smallest.is_none());
+//! # Ok::<(), isinglass_theory::Error>(())
+//! ```
+
+use crate::activation::Activation;
+use crate::root::bracketed;
+use crate::{CriticalSet, Error, Model, Network, Point, VarianceFixedPoint, WeightVariance, depth_scale};
+
+/// The paper's empirical reach: networks train to about three depth scales.
+pub const DEFAULT_REACH: f64 = 3.0;
+
+/// An initialisation and what it does to signals over the whole depth.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recommendation {
+    /// `σ_m²` or `σ_w²`; `None` for models without either.
+    pub sigma2: Option<f64>,
+    /// `σ_b²`.
+    pub sigma_b2: f64,
+    /// The theory there.
+    pub point: Point,
+    /// The factor by which the (mean squared) signal shrinks from end to end.
+    pub signal: Option<f64>,
+    /// The factor by which the mean squared gradient shrinks, or grows, from end to end. `None` where it is infinite.
+    pub gradient: Option<f64>,
+}
+
+/// What to use for a network of a given depth.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Advice {
+    /// The number of layers.
+    pub depth: usize,
+    /// How many depth scales a signal is taken to survive.
+    pub reach: f64,
+    /// All critical initialisations.
+    pub critical: CriticalSet,
+    /// The point where signals survive best.
+    pub best: Recommendation,
+    /// The smallest `σ²` that carries signal and gradient through the depth; `None` if no allowed one does, or there is none to choose.
+    pub smallest: Option<Recommendation>,
+    /// The depth that the best point reaches; `None` if there is no limit.
+    pub max_depth: Option<f64>,
+}
+
+impl Advice {
+    /// Advises on a network of `depth` layers.
+    pub fn new<A: Activation + Clone>(network: &Network<A>, depth: usize, reach: f64) -> Result<Self, Error> {
+        if depth == 0 {
+            return Err(Error::Unsupported("depth = 0: a network has at least one layer".into()));
+        }
+        if !(reach > 0.0 && reach.is_finite()) {
+            return Err(Error::Unsupported(format!("reach = {reach}: a number of depth scales above 0 is needed")));
+        }
+        let critical = network.critical_set()?;
+        let (sigma2, sigma_b2) = best_initialisation(network, &critical)?;
+        let best = recommend(network, sigma2, sigma_b2, depth)?;
+        let max_depth = carried_rate(&best.point).and_then(depth_scale).map(|xi| reach * xi);
+        let smallest = match best.sigma2 {
+            Some(limit) => smallest_sigma2(network, limit, sigma_b2, depth, reach)?,
+            None => None,
+        };
+        let smallest = smallest.map(|sigma2| recommend(network, Some(sigma2), sigma_b2, depth)).transpose()?;
+        Ok(Self { depth, reach, critical, best, smallest, max_depth })
+    }
+}
+
+/// The factor per layer of the signal: of its correlation's distance from `c*`, or of its size where it dies out.
+pub fn signal_rate(point: &Point) -> Option<f64> {
+    match point.q_star {
+        VarianceFixedPoint::Positive(_) => point.chi,
+        VarianceFixedPoint::Zero => point.chi_1,
+        VarianceFixedPoint::Every => Some(1.0),
+        VarianceFixedPoint::Diverges => None,
+    }
+}
+
+/// The factor per layer of whichever of signal and gradient fades faster. A gradient that grows is not lost.
+fn carried_rate(point: &Point) -> Option<f64> {
+    let signal = signal_rate(point)?;
+    Some(point.chi_1.map_or(signal, |gradient| signal.min(gradient)))
+}
+
+fn recommend<A: Activation + Clone>(
+    network: &Network<A>,
+    sigma2: Option<f64>,
+    sigma_b2: f64,
+    depth: usize,
+) -> Result<Recommendation, Error> {
+    let point = Point::of(&network.at(sigma2, sigma_b2)?)?;
+    let over_depth = |rate: f64| rate.powf(depth as f64);
+    let signal = signal_rate(&point).map(over_depth);
+    let gradient = point.chi_1.map(over_depth);
+    Ok(Recommendation { sigma2, sigma_b2, point, signal, gradient })
+}
+
+/// The point where signals survive best. Biases of their own only pull signals together: without a critical point at `σ_b² > 0`, none are best.
+pub(crate) fn best_initialisation<A: Activation + Clone>(
+    network: &Network<A>,
+    critical: &CriticalSet,
+) -> Result<(Option<f64>, f64), Error> {
+    if let Some(point) = critical.first_reachable() {
+        return Ok((point.sigma2, point.sigma_b2));
+    }
+    let sigma2 = match network.model().weight_variance() {
+        WeightVariance::None => None,
+        WeightVariance::Means => Some(1.0),
+        WeightVariance::Weights => Some(weights_that_keep_gradients(network)?),
+    };
+    Ok((sigma2, 0.0))
+}
+
+/// With real weights and noisy neurons signals survive the better the larger `σ_w²`, without ever reaching criticality; but gradients then explode.
+/// The sensible end is `χ₁ = 1`. A sign function does not see the scale of its weights at all.
+fn weights_that_keep_gradients<A: Activation + Clone>(network: &Network<A>) -> Result<f64, Error> {
+    if network.is_step() || network.model() != Model::StochasticNeurons {
+        return Ok(1.0);
+    }
+    let excess = |log_sigma2: f64| -> Result<f64, Error> {
+        let chi_1 = network.at(Some(log_sigma2.exp()), 0.0)?.chi_1()?;
+        Ok(chi_1.unwrap_or(f64::INFINITY).ln())
+    };
+    Ok(bracketed("χ₁ = 1", -40.0, 40.0, excess)?.exp())
+}
+
+/// The smallest `σ² ≤ limit` at which both rates reach `exp(−reach/depth)`; both grow with `σ²`.
+fn smallest_sigma2<A: Activation + Clone>(
+    network: &Network<A>,
+    limit: f64,
+    sigma_b2: f64,
+    depth: usize,
+    reach: f64,
+) -> Result<Option<f64>, Error> {
+    let needed = (-reach / depth as f64).exp();
+    let shortfall = |sigma2: f64| -> Result<f64, Error> {
+        let point = Point::of(&network.at(Some(sigma2), sigma_b2)?)?;
+        Ok(carried_rate(&point).unwrap_or(0.0) - needed)
+    };
+    if shortfall(limit)? < 0.0 {
+        return Ok(None);
+    }
+    let low = limit * 1e-9;
+    if shortfall(low)? >= 0.0 {
+        return Ok(Some(low));
+    }
+    bracketed("smallest σ²", low, limit, shortfall).map(Some)
+}

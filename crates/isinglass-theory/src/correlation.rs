@@ -1,0 +1,79 @@
+//! A correlation that keeps its distance from 1.
+//!
+//! Two signals that differ by a part in 10¹⁵ have a correlation that an `f64` near 1 cannot tell from 1. All maps
+//! therefore carry the deficit `δ = 1 − c` beside `c`, each exact to rounding.
+//!
+//! ```
+//! use isinglass_theory::Correlation;
+//!
+//! let close = Correlation::from_deficit(1e-20)?;
+//! assert_eq!(close.c(), 1.0);
+//! assert_eq!(close.deficit(), 1e-20);
+//! assert_eq!(Correlation::new(0.25)?.deficit(), 0.75);
+//! assert!(Correlation::new(1.5).is_err());
+//! # Ok::<(), isinglass_theory::Error>(())
+//! ```
+
+use crate::Error;
+
+/// A correlation `c ∈ [−1, 1]` together with its deficit `δ = 1 − c`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Correlation {
+    c: f64,
+    deficit: f64,
+}
+
+impl Correlation {
+    /// Equal signals, `c = 1`.
+    pub const ONE: Self = Self { c: 1.0, deficit: 0.0 };
+
+    /// Unrelated signals, `c = 0`.
+    pub const ZERO: Self = Self { c: 0.0, deficit: 1.0 };
+
+    /// From `c`.
+    pub fn new(c: f64) -> Result<Self, Error> {
+        if !(-1.0..=1.0).contains(&c) {
+            return Err(Error::Correlation(c));
+        }
+        Ok(Self { c, deficit: 1.0 - c })
+    }
+
+    /// From the deficit `δ = 1 − c ∈ [0, 2]`.
+    pub fn from_deficit(deficit: f64) -> Result<Self, Error> {
+        if !(0.0..=2.0).contains(&deficit) {
+            return Err(Error::Correlation(1.0 - deficit));
+        }
+        Ok(Self { c: 1.0 - deficit, deficit })
+    }
+
+    /// From both, each computed without cancellation; rounding may have carried them a little out of range.
+    pub(crate) fn from_both(c: f64, deficit: f64) -> Self {
+        Self { c: c.clamp(-1.0, 1.0), deficit: deficit.clamp(0.0, 2.0) }
+    }
+
+    /// `c`.
+    pub fn c(self) -> f64 {
+        self.c
+    }
+
+    /// `δ = 1 − c`.
+    pub fn deficit(self) -> f64 {
+        self.deficit
+    }
+
+    /// `1 − c²`, without cancellation near `|c| = 1`.
+    pub fn one_minus_square(self) -> f64 {
+        self.deficit * self.sum()
+    }
+
+    /// The angle `θ = arccos c`, accurate near 0.
+    pub fn angle(self) -> f64 {
+        // tan²(θ/2) = (1 − c)/(1 + c)
+        2.0 * self.deficit.sqrt().atan2(self.sum().sqrt())
+    }
+
+    /// `1 + c`.
+    fn sum(self) -> f64 {
+        if self.c < -0.5 { 2.0 - self.deficit } else { 1.0 + self.c }
+    }
+}

@@ -1,0 +1,158 @@
+//! Fixed points of the variance and of the correlation.
+//!
+//! Iterating a map crawls at criticality, where the distance to the fixed point falls only as `1/ℓ`; the fixed points are found
+//! instead by safeguarded Newton steps and bracketing in `ln q` and `ln δ`.
+//!
+//! ```
+//! use isinglass_theory::{Model, Network, Neuron};
+//!
+//! let network = Network::new(Model::Deterministic, Neuron::Erf(1.0))?;
+//! // erf(h) at σ_m² = 1: q* = 1/2 exactly.
+//! let q = network.at(Some(1.0), 0.0)?.variance_fixed_point()?.finite().unwrap();
+//! assert!((q - 0.5).abs() < 1e-15);
+//! # Ok::<(), isinglass_theory::Error>(())
+//! ```
+
+use crate::activation::{Activation, FieldPair, Parity};
+use crate::root::bracketed;
+use crate::{Correlation, Error, MeanField};
+
+/// Where the variance of a signal ends up.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum VarianceFixedPoint {
+    /// The signal keeps a finite size `q* > 0`.
+    Positive(f64),
+    /// The signal dies out, `q* = 0`.
+    Zero,
+    /// Every `q` is a fixed point (`relu` at `σ_w² = 2`, `linear` at 1, without biases).
+    Every,
+    /// The variance grows without limit.
+    Diverges,
+}
+
+impl VarianceFixedPoint {
+    /// `q*`, if there is one and it is finite.
+    pub fn finite(self) -> Option<f64> {
+        match self {
+            Self::Positive(q) => Some(q),
+            Self::Zero => Some(0.0),
+            Self::Every | Self::Diverges => None,
+        }
+    }
+}
+
+/// How far a slope may be from 1 and still count as 1: rounding in `σ² φ'(0)²`.
+const ROUNDING: f64 = 4.0 * f64::EPSILON;
+
+impl<A: Activation> MeanField<A> {
+    /// `q*`, the stable fixed point of [`variance_map`](Self::variance_map).
+    pub fn variance_fixed_point(&self) -> Result<VarianceFixedPoint, Error> {
+        let at_zero = self.variance_map(0.0)?;
+        if self.variance_is_constant() {
+            return Ok(if at_zero > 0.0 { VarianceFixedPoint::Positive(at_zero) } else { VarianceFixedPoint::Zero });
+        }
+        if self.phi().homogeneity().is_some() {
+            return self.homogeneous_fixed_point();
+        }
+        if at_zero == 0.0 && self.variance_slope(0.0)? <= 1.0 + ROUNDING {
+            return Ok(VarianceFixedPoint::Zero);
+        }
+        let excess = |q: f64| -> Result<f64, Error> { Ok(self.variance_map(q)? - q) };
+        let mut low = if at_zero > 0.0 { at_zero } else { 1.0 };
+        while excess(low)? < 0.0 {
+            low *= 0.125;
+            if low < f64::MIN_POSITIVE {
+                return Ok(VarianceFixedPoint::Zero);
+            }
+        }
+        let mut high = low;
+        loop {
+            high *= 8.0;
+            if !high.is_finite() {
+                return Ok(VarianceFixedPoint::Diverges);
+            }
+            if excess(high)? < 0.0 {
+                break;
+            }
+            low = high;
+        }
+        self.newton_between(low, high).map(VarianceFixedPoint::Positive)
+    }
+
+    /// The zero of `ln q' − ln q` by Newton's method in `ln q`, falling back on bisection whenever a step would leave the bracket.
+    fn newton_between(&self, mut low: f64, mut high: f64) -> Result<f64, Error> {
+        let mut q = low.sqrt() * high.sqrt();
+        for _ in 0..200 {
+            let (next, slope) = self.variance_step(q)?;
+            if next == q {
+                return Ok(q);
+            }
+            if next > q {
+                low = q;
+            } else {
+                high = q;
+            }
+            let step = (next / q).ln() / (1.0 - q * slope / next);
+            let proposal = q * step.exp();
+            let inside = proposal > low && proposal < high && step.is_finite();
+            let updated = if inside { proposal } else { low.sqrt() * high.sqrt() };
+            let converged = (updated - q).abs() <= 2.0 * f64::EPSILON * q || high - low <= 4.0 * f64::EPSILON * high;
+            q = updated;
+            if converged {
+                return Ok(q);
+            }
+        }
+        Err(Error::NoRoot("q*"))
+    }
+
+    /// `q' = mq + σ_b²`.
+    fn homogeneous_fixed_point(&self) -> Result<VarianceFixedPoint, Error> {
+        let slope = self.variance_slope(1.0)?;
+        let b = self.sigma_b2();
+        Ok(if (slope - 1.0).abs() <= ROUNDING && b == 0.0 {
+            VarianceFixedPoint::Every
+        } else if slope >= 1.0 - ROUNDING {
+            VarianceFixedPoint::Diverges
+        } else if b == 0.0 {
+            VarianceFixedPoint::Zero
+        } else {
+            VarianceFixedPoint::Positive(b / (1.0 - slope))
+        })
+    }
+
+    /// `c*`, the stable fixed point of the correlation between fields of variance `q > 0`, itself a fixed point.
+    ///
+    /// At equal variances `c'` is a power series in `c` with coefficients that are not negative, hence convex on `[0, 1]`: apart from `c = 1` there is at most one
+    /// fixed point, and it is the stable one whenever `χ₁ > 1` or noise per input moves equal signals apart.
+    pub fn correlation_fixed_point(&self, q: f64, chi_1: f64) -> Result<Correlation, Error> {
+        let keeps_equal = self.keeps_equal_signals_equal();
+        if keeps_equal && chi_1 <= 1.0 + crate::point::CRITICAL_TOLERANCE {
+            return Ok(Correlation::ONE);
+        }
+        if self.phi().parity() == Parity::Odd && self.sigma_b2() == 0.0 {
+            return Ok(Correlation::ZERO);
+        }
+        let excess = |log_deficit: f64| -> Result<f64, Error> {
+            let deficit = log_deficit.exp().min(1.0);
+            let next = self.pair_map(&FieldPair::equal(q, Correlation::from_deficit(deficit)?))?;
+            Ok((next.correlation.deficit() / deficit).ln())
+        };
+        let low = if keeps_equal {
+            let mut low: f64 = 1e-2;
+            while excess(low.ln())? <= 0.0 {
+                low *= 1e-2;
+                if low < 1e-100 {
+                    return Ok(Correlation::ONE);
+                }
+            }
+            low
+        } else {
+            // δ' grows with δ, so δ* cannot be below δ'(0).
+            self.pair_map(&FieldPair::equal(q, Correlation::ONE))?.correlation.deficit()
+        };
+        if low >= 1.0 || excess(0.0)? >= 0.0 {
+            return Ok(Correlation::ZERO);
+        }
+        Correlation::from_deficit(bracketed("c*", low.ln(), 0.0, excess)?.exp().min(1.0))
+    }
+}

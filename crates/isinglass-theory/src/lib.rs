@@ -1,0 +1,63 @@
+//! Mean-field theory of deep networks of ±1 weights and neurons, and of the continuous surrogates that train them.
+//!
+//! It answers, before any training, how a signal and its gradient travel through a random network: to which depth, in which
+//! phase, and at which variances of the weights' means and biases they survive. It follows "Critical initialisation in continuous approximations of binary
+//! neural networks" (Stamatescu, Gerace, Lucibello, Fuss, White; ICLR 2020), with its misprints corrected.
+//!
+//! Start with a [`Network`], a model with a neuron, put it [`at`](Network::at) its variances, and ask:
+//!
+//! | question | answer |
+//! |---|---|
+//! | fixed points, slopes, depth scales, phase | [`Point`] |
+//! | a pair of signals layer by layer | [`MeanField::trajectory`] |
+//! | one step of the maps | [`MeanField::pair_map`], [`MeanField::chi`] |
+//! | where it is critical | [`Network::critical_set`] |
+//! | which variances to use for a depth | [`Advice`] |
+//! | all that in words | [`verdict`] |
+//!
+//! ```
+//! use isinglass_theory::{Model, Network, Neuron, Phase, Point};
+//!
+//! // A deep tanh network of real weights, at the edge of chaos.
+//! let network = Network::new(Model::Continuous, "tanh".parse()?)?;
+//! let on_the_line = network.critical_point(0.5)?;
+//! let point = Point::of(&network.at(on_the_line.sigma2, on_the_line.sigma_b2)?)?;
+//! assert_eq!(point.phase, Phase::Critical);
+//! assert!((point.q_star.finite().unwrap() - 0.5).abs() < 1e-12);
+//!
+//! // The sign neuron has no such point: its best is a depth scale of 2.2 layers.
+//! let sign = Network::new(Model::Deterministic, Neuron::Sign)?;
+//! assert!(!sign.critical_set()?.is_reachable());
+//! assert!(Point::of(&sign.at(Some(1.0), 0.0)?)?.xi_1().unwrap() < 2.2145);
+//! # Ok::<(), isinglass_theory::Error>(())
+//! ```
+//!
+//! Numbers are accurate to 1e-12 (erf and sign) and 1e-10 (tanh and logistic) relative to their size, over twelve decades of `q` either way and down to
+//! `1 − c = 1e-15`; integrals that cannot be certified are errors.
+
+mod correlation;
+mod double_double;
+mod error;
+mod fixed_point;
+mod root;
+mod trajectory;
+
+pub mod activation;
+pub mod advice;
+pub mod critical;
+pub mod mean_field;
+pub mod model;
+pub mod neuron;
+pub mod point;
+pub mod quadrature;
+pub mod verdict;
+
+pub use advice::{Advice, Recommendation};
+pub use correlation::Correlation;
+pub use critical::{CriticalPoint, CriticalSet, Segment};
+pub use error::Error;
+pub use fixed_point::VarianceFixedPoint;
+pub use mean_field::{MeanField, Network};
+pub use model::{Model, WeightVariance};
+pub use neuron::{Denominator, Neuron};
+pub use point::{Phase, Point, depth_scale};

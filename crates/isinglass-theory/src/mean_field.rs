@@ -1,0 +1,354 @@
+//! The layer-to-layer maps of variance and correlation.
+//!
+//! All eight models are one rule. With `N = wX + σ_b²`, where `X` is `A = E φ²` or, for neurons of ±1, the number 1,
+//!
+//! `q' = N/d`,  `k' = (vC + σ_b²)/√(d_a d_b)`,  `c' = (vC + σ_b²)/√(N_a N_b)`:
+//!
+//! | model | `X` | `w` | `v` | `d` |
+//! |---|---|---|---|---|
+//! | `continuous` | `A` | `σ_w²` | `σ_w²` | 1 |
+//! | `deterministic` (Eq. 12) | `A` | `σ_m²` | `σ_m²` | `n² + s(1 − σ_m²A)` |
+//! | `lrt-binary` | 1 | 1 | `σ_m²` | 1 |
+//! | `lrt-continuous` | `A` | 1 | `σ_m²` | 1 |
+//! | `binary`, `stochastic-binary` | 1 | 1 | 1 | 1 |
+//! | `stochastic-weights` | `A` | 1 | 1 | 1 |
+//! | `stochastic-neurons` | 1 | `σ_w²` | `σ_w²` | 1 |
+//!
+//! The slope of the correlation map at the variance fixed point is `χ = vD/d`.
+//!
+//! ```
+//! use isinglass_theory::activation::FieldPair;
+//! use isinglass_theory::{Correlation, Model, Network, Neuron};
+//!
+//! let field = Network::new(Model::Deterministic, Neuron::Sign)?.at(Some(0.9), 0.0)?;
+//! // q' = σ_m²A/(1 − σ_m²A) with A = 1/3 at q = 1: 0.3/0.7.
+//! assert!((field.variance_map(1.0)? - 3.0 / 7.0).abs() < 1e-15);
+//! // Equal signals stay equal, and signals that differ by 1e-15 keep a meaningful distance.
+//! let next = field.pair_map(&FieldPair::equal(1.0, Correlation::from_deficit(1e-15)?))?;
+//! assert!((next.correlation.deficit() / 1.102_657_790_843_585e-15 - 1.0).abs() < 1e-12);
+//! # Ok::<(), isinglass_theory::Error>(())
+//! ```
+
+use crate::activation::{Activation, FieldPair, Parity, Phi};
+use crate::model::WeightVariance;
+use crate::neuron::Denominator;
+use crate::{Correlation, Error, Model, Neuron};
+
+/// A model together with the activation that its neurons have in it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Network<A = Phi> {
+    model: Model,
+    phi: A,
+    denominator: Option<Denominator>,
+    neuron: Option<Neuron>,
+}
+
+impl Network {
+    /// One of the paper's networks. Fails where the model has no meaning with the neuron.
+    pub fn new(model: Model, neuron: Neuron) -> Result<Self, Error> {
+        model.check_neuron(neuron.check()?)?;
+        let (phi, denominator) = match (model, neuron.averaged()) {
+            (Model::Deterministic, Some((phi, denominator))) => (phi, Some(denominator)),
+            _ => (neuron.mean(), None),
+        };
+        Ok(Self { model, phi, denominator, neuron: Some(neuron) })
+    }
+}
+
+impl<A: Activation + Clone> Network<A> {
+    /// A model with an activation of your own, taken as the neuron's mean `φ`. For [`Model::Deterministic`] it is a chosen gain:
+    /// `φ(h̄/√Σ)`. [`Model::Binary`] has no choice of neuron and is refused.
+    ///
+    /// ```
+    /// use isinglass_theory::activation::{Activation, Parity};
+    /// use isinglass_theory::{Model, Network};
+    ///
+    /// #[derive(Clone)]
+    /// struct Softsign;
+    /// impl Activation for Softsign {
+    ///     fn value(&self, h: f64) -> f64 { h / (1.0 + h * h).sqrt() }
+    ///     fn parity(&self) -> Parity { Parity::Odd }
+    /// }
+    /// let field = Network::with_activation(Model::Continuous, Softsign)?.at(Some(1.5), 0.05)?;
+    /// assert!((field.variance_fixed_point()?.finite().unwrap() - 0.336_721_985_647).abs() < 1e-11);
+    /// # Ok::<(), isinglass_theory::Error>(())
+    /// ```
+    pub fn with_activation(model: Model, phi: A) -> Result<Self, Error> {
+        let denominator = match model {
+            Model::Binary => return Err(Error::Unsupported("model binary has sign neurons and no other".into())),
+            Model::Deterministic => Some(Denominator { noise: 0.0, spread: 1.0 }),
+            _ => None,
+        };
+        Ok(Self { model, phi, denominator, neuron: None })
+    }
+
+    /// The network at initialisation: `sigma2` is `σ_m²` or `σ_w²`, as the model demands, or `None`.
+    pub fn at(&self, sigma2: Option<f64>, sigma_b2: f64) -> Result<MeanField<A>, Error> {
+        let sigma2 = check_weight_variance(self.model, sigma2)?;
+        if !(sigma_b2 >= 0.0 && sigma_b2.is_finite()) {
+            return Err(Error::Variance { symbol: "σ_b²", value: sigma_b2 });
+        }
+        let (second_moment, own_weight) = match self.model {
+            Model::Continuous | Model::Deterministic => (SecondMoment::OfActivation, sigma2),
+            Model::LrtContinuous | Model::StochasticWeights => (SecondMoment::OfActivation, 1.0),
+            Model::LrtBinary | Model::Binary | Model::StochasticBinary => (SecondMoment::Unit, 1.0),
+            Model::StochasticNeurons => (SecondMoment::Unit, sigma2),
+        };
+        Ok(MeanField { network: self.clone(), second_moment, own_weight, shared_weight: sigma2, sigma_b2 })
+    }
+}
+
+impl<A: Activation> Network<A> {
+    /// The model.
+    pub fn model(&self) -> Model {
+        self.model
+    }
+
+    /// The activation `φ`, as a function of the surrogate's own field.
+    pub fn phi(&self) -> &A {
+        &self.phi
+    }
+
+    /// The neuron, unless the activation is the user's own.
+    pub fn neuron(&self) -> Option<Neuron> {
+        self.neuron
+    }
+
+    /// What divides the field of the deterministic surrogate.
+    pub fn denominator(&self) -> Option<Denominator> {
+        self.denominator
+    }
+
+    /// Whether `φ` is a step, whose slope has no mean square.
+    pub fn is_step(&self) -> bool {
+        self.phi.slope(0.0).is_infinite()
+    }
+
+    /// The name to use in sentences.
+    pub(crate) fn neuron_name(&self) -> String {
+        self.neuron.map_or_else(|| "this neuron".to_owned(), |neuron| neuron.to_string())
+    }
+}
+
+/// The mean-field description of a random network at initialisation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MeanField<A = Phi> {
+    network: Network<A>,
+    second_moment: SecondMoment,
+    /// `w` in the module's table.
+    own_weight: f64,
+    /// `v` in the module's table.
+    shared_weight: f64,
+    sigma_b2: f64,
+}
+
+/// `X` in the module's table: what a neuron contributes to the variance of the next field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum SecondMoment {
+    /// `E φ²`.
+    OfActivation,
+    /// `x² = 1`.
+    Unit,
+}
+
+impl<A: Activation> MeanField<A> {
+    /// The network.
+    pub fn network(&self) -> &Network<A> {
+        &self.network
+    }
+
+    /// The activation `φ`.
+    pub fn phi(&self) -> &A {
+        &self.network.phi
+    }
+
+    /// `σ_m²` or `σ_w²`; `None` for models without either.
+    pub fn sigma2(&self) -> Option<f64> {
+        (self.network.model.weight_variance() != WeightVariance::None).then_some(self.shared_weight)
+    }
+
+    /// `σ_b²`.
+    pub fn sigma_b2(&self) -> f64 {
+        self.sigma_b2
+    }
+
+    /// Whether the variance of a field depends on the one before: not for neurons of ±1.
+    pub(crate) fn variance_is_constant(&self) -> bool {
+        self.second_moment == SecondMoment::Unit
+    }
+
+    /// Whether equal signals stay equal, `c = 1` being a fixed point. Noise that is drawn per input prevents it.
+    pub fn keeps_equal_signals_equal(&self) -> bool {
+        let same_weights = self.own_weight == self.shared_weight;
+        // For neurons of ±1 two equal inputs give equal outputs only if the neuron itself is not random: E φ² = 1.
+        let same_neurons = match self.second_moment {
+            SecondMoment::OfActivation => true,
+            SecondMoment::Unit => self.network.is_step(),
+        };
+        same_weights && same_neurons
+    }
+
+    /// `d` and `N = wX + σ_b²` of a layer, from `X` and `1 − X`.
+    fn denominator_and_numerator(&self, mean_square: f64, deficit: f64) -> (f64, f64) {
+        let numerator = self.own_weight * mean_square + self.sigma_b2;
+        let d = self.network.denominator.map_or(1.0, |Denominator { noise, spread }| {
+            // 1 − σ_m²A, written so that it does not cancel as σ_m² → 1 and A → 1.
+            let sigma = (1.0 - self.own_weight) + self.own_weight * deficit;
+            noise + spread * sigma
+        });
+        (d, numerator)
+    }
+
+    /// `d` at variance `q`.
+    fn denominator_at(&self, q: f64) -> Result<f64, Error> {
+        if self.network.denominator.is_none() {
+            return Ok(1.0);
+        }
+        let m = self.phi().moments(q)?;
+        Ok(self.denominator_and_numerator(m.mean_square, m.deficit).0)
+    }
+
+    /// `q'`, the variance of the next field.
+    pub fn variance_map(&self, q: f64) -> Result<f64, Error> {
+        Ok(self.variance_step(q)?.0)
+    }
+
+    /// `dq'/dq` at `q`: for the deterministic surrogate `σ_m²A'(1 + sq')/d`, the factor multiplying (misprint 2).
+    pub fn variance_slope(&self, q: f64) -> Result<f64, Error> {
+        Ok(self.variance_step(q)?.1)
+    }
+
+    /// `q'` and `dq'/dq`.
+    pub(crate) fn variance_step(&self, q: f64) -> Result<(f64, f64), Error> {
+        if self.second_moment == SecondMoment::Unit {
+            return Ok((self.own_weight + self.sigma_b2, 0.0));
+        }
+        let m = self.phi().moments(q)?;
+        let (d, numerator) = self.denominator_and_numerator(m.mean_square, m.deficit);
+        let next = numerator / d;
+        let spread = self.network.denominator.map_or(0.0, |d| d.spread);
+        Ok((next, self.own_weight * m.growth * (1.0 + spread * next) / d))
+    }
+
+    /// The next pair of fields: both variances and the correlation move together (they must: at `q* = 0` the correlation alone has no map).
+    pub fn pair_map(&self, pair: &FieldPair) -> Result<FieldPair, Error> {
+        if self.second_moment == SecondMoment::Unit {
+            let q = self.own_weight + self.sigma_b2;
+            let moments = self.phi().pair_moments(pair)?;
+            let c = (self.shared_weight * moments.product + self.sigma_b2) / q;
+            let deficit = ((self.own_weight - self.shared_weight) + self.shared_weight * moments.deficit) / q;
+            return Ok(FieldPair::equal(q, if q > 0.0 { Correlation::from_both(c, deficit) } else { pair.correlation }));
+        }
+        let m_a = self.phi().moments(pair.q_a)?;
+        let (d_a, n_a) = self.denominator_and_numerator(m_a.mean_square, m_a.deficit);
+        let (m_b, d_b, n_b) = if pair.q_a == pair.q_b {
+            (m_a, d_a, n_a)
+        } else {
+            let m_b = self.phi().moments(pair.q_b)?;
+            let (d_b, n_b) = self.denominator_and_numerator(m_b.mean_square, m_b.deficit);
+            (m_b, d_b, n_b)
+        };
+        let correlation = if self.is_linear_at(pair) {
+            let ratio = self.correlation_ratio_of_small_signals();
+            Correlation::from_both(ratio * pair.correlation.c(), (1.0 - ratio) + ratio * pair.correlation.deficit())
+        } else {
+            self.next_correlation(pair, (m_a.mean_square, n_a), (m_b.mean_square, n_b))?
+        };
+        Ok(FieldPair { q_a: n_a / d_a, q_b: n_b / d_b, correlation })
+    }
+
+    /// `c'` and `1 − c'` from `A` and `N = wA + σ_b²` of either field.
+    fn next_correlation(&self, pair: &FieldPair, (a_a, n_a): (f64, f64), (a_b, n_b): (f64, f64)) -> Result<Correlation, Error> {
+        let norm = n_a.sqrt() * n_b.sqrt();
+        if norm == 0.0 {
+            return Ok(pair.correlation);
+        }
+        let moments = self.phi().pair_moments(pair)?;
+        let (w, v, b) = (self.own_weight, self.shared_weight, self.sigma_b2);
+        let c = (v * moments.product + b) / norm;
+        if c < 0.5 {
+            return Ok(Correlation::from_both(c, 1.0 - c));
+        }
+        // √(N_aN_b) − b − wC, which vanishes for equal signals, and what noise per input adds to it.
+        let difference = if pair.q_a == pair.q_b {
+            0.5 * w * moments.distance / norm
+        } else {
+            // N_aN_b − (wC + b)² = w²(A_aA_b − C²) + wb E(φ_a − φ_b)²: two terms that are never negative.
+            let determinant = (w * a_a / n_a) * (w * a_b / n_b) * moments.decorrelation + w * moments.distance * (b / norm) / norm;
+            determinant / (1.0 + (w * moments.product + b) / norm)
+        };
+        Ok(Correlation::from_both(c, difference + (w - v) * moments.product / norm))
+    }
+
+    /// `c'/c = v/w` for fields so small that `φ` is linear, without biases.
+    pub(crate) fn correlation_ratio_of_small_signals(&self) -> f64 {
+        if self.own_weight == self.shared_weight { 1.0 } else { self.shared_weight / self.own_weight }
+    }
+
+    /// Whether the fields are so small that `φ` is linear to the last digit (and products of variances would soon underflow).
+    fn is_linear_at(&self, pair: &FieldPair) -> bool {
+        const LINEAR_BELOW: f64 = 1e-60;
+        self.sigma_b2 == 0.0
+            && self.own_weight > 0.0
+            && pair.q_a.max(pair.q_b) < LINEAR_BELOW
+            && self.phi().parity() == Parity::Odd
+            && !self.network.is_step()
+    }
+
+    /// The slope `χ = dc'/dc` of the correlation map between fields of variance `q`, a fixed point of the variance map.
+    /// Infinite for a step at `c = 1`.
+    pub fn chi(&self, q: f64, correlation: Correlation) -> Result<f64, Error> {
+        let d = self.denominator_at(q)?;
+        let slopes = if q == 0.0 || correlation == Correlation::ONE {
+            self.phi().moments(q)?.slope_square
+        } else {
+            self.phi().slope_product(&FieldPair::equal(q, correlation))?
+        };
+        Ok(if self.shared_weight == 0.0 { 0.0 } else { self.shared_weight * slopes / d })
+    }
+
+    /// The fields of the first layer, whose inputs are not random: `inputs` holds `q⁰ = |x|²/N` of either and their correlation.
+    pub fn first_layer(&self, inputs: &FieldPair) -> Result<FieldPair, Error> {
+        let (w, v, b) = (self.own_weight, self.shared_weight, self.sigma_b2);
+        let field = |q0: f64| {
+            let numerator = w * q0 + b;
+            let d = self.network.denominator.map_or(1.0, |d| d.noise + d.spread * (1.0 - w) * q0);
+            (numerator, numerator / d)
+        };
+        let ((n_a, q_a), (n_b, q_b)) = (field(inputs.q_a), field(inputs.q_b));
+        if !(q_a.is_finite() && q_b.is_finite()) {
+            return Err(Error::NothingRandom { layer: 1 });
+        }
+        let norm = n_a.sqrt() * n_b.sqrt();
+        if norm == 0.0 {
+            return Ok(FieldPair { q_a, q_b, correlation: inputs.correlation });
+        }
+        let root = inputs.q_a.sqrt() * inputs.q_b.sqrt();
+        let gap = inputs.q_a.sqrt() - inputs.q_b.sqrt();
+        let product = root * inputs.correlation.c();
+        let distance = gap * gap + 2.0 * root * inputs.correlation.deficit();
+        let determinant = (w * root / norm).powi(2) * inputs.correlation.one_minus_square() + w * b * distance / (norm * norm);
+        let c = (v * product + b) / norm;
+        let deficit = if c < 0.5 { 1.0 - c } else { determinant / (1.0 + (w * product + b) / norm) + (w - v) * product / norm };
+        Ok(FieldPair { q_a, q_b, correlation: Correlation::from_both(c, deficit) })
+    }
+}
+
+fn check_weight_variance(model: Model, sigma2: Option<f64>) -> Result<f64, Error> {
+    let kind = model.weight_variance();
+    match (kind.symbol(), sigma2) {
+        (None, None) => Ok(1.0),
+        (None, Some(_)) => Err(Error::UnwantedVariance {
+            model: model.name(),
+            symbol: "σ_m² or σ_w²",
+            instead: "its weights are random ±1, only σ_b² can be chosen",
+        }),
+        (Some(symbol), None) => {
+            let of = if kind == WeightVariance::Means { "weights' means" } else { "weights" };
+            Err(Error::MissingVariance { model: model.name(), symbol, of })
+        }
+        (Some(symbol), Some(value)) if !(value >= 0.0 && value.is_finite()) => Err(Error::Variance { symbol, value }),
+        (Some(_), Some(value)) if kind == WeightVariance::Means && value > 1.0 => Err(Error::MeanVariance(value)),
+        (Some(_), Some(value)) => Ok(value),
+    }
+}

@@ -1,0 +1,181 @@
+//! One point of the phase diagram: fixed points, slopes, depth scales, phase.
+//!
+//! | symbol | meaning |
+//! |---|---|
+//! | `χ₁` | slope of the correlation map at `c = 1`, and mean squared singular value of a layer's Jacobian: gradients shrink or grow by it |
+//! | `χ` | slope at the stable fixed point `c*` |
+//! | `ξ₁ = −1/ln χ₁` | depth scale of the gradient (negative, an e-folding of growth, where `χ₁ > 1`) |
+//! | `ξ_c = −1/ln χ` | depth scale of the correlation |
+//! | `ξ_q = −1/ln(dq'/dq)` | depth scale of the variance |
+//!
+//! ```
+//! use isinglass_theory::{Model, Network, Neuron, Phase, Point};
+//!
+//! let point = Point::of(&Network::new(Model::Deterministic, Neuron::Sign)?.at(Some(0.9), 0.0)?)?;
+//! assert_eq!(point.phase, Phase::Ordered);
+//! assert_eq!(point.q_star.finite(), Some(0.0));
+//! // Without biases the signal dies at χ₁ = (2/π)σ_m² per layer and its correlation freezes: c* does not exist.
+//! assert!((point.chi_1.unwrap() - 0.9 * std::f64::consts::FRAC_2_PI).abs() < 1e-15);
+//! assert_eq!(point.c_star, None);
+//! # Ok::<(), isinglass_theory::Error>(())
+//! ```
+
+use std::fmt;
+
+use crate::activation::{Activation, Parity};
+use crate::{Correlation, Error, MeanField, VarianceFixedPoint};
+
+/// How far `χ₁` may be from 1 in a point that is called critical.
+pub const CRITICAL_TOLERANCE: f64 = 1e-9;
+
+/// What becomes of two nearby signals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// `χ₁ < 1`: they converge, and gradients vanish.
+    Ordered,
+    /// `χ₁ = 1`: they keep their distance.
+    Critical,
+    /// `χ₁ > 1`: they separate, and gradients explode.
+    Chaotic,
+    /// Noise drawn per input separates even equal signals: `c = 1` is not a fixed point.
+    NoiseLimited,
+}
+
+impl Phase {
+    /// The name in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ordered => "ordered",
+            Self::Critical => "critical",
+            Self::Chaotic => "chaotic",
+            Self::NoiseLimited => "noise-limited",
+        }
+    }
+}
+
+impl fmt::Display for Phase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What the theory says about a network at `(σ², σ_b²)`. A quantity that diverges or does not exist is `None`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Point {
+    /// `q*`.
+    pub q_star: VarianceFixedPoint,
+    /// `c*`; `None` where the correlation freezes at a value that depends on its start.
+    pub c_star: Option<Correlation>,
+    /// `χ₁`; at `q* = 0` the limit `σ_b² → 0⁺`. `None` where it is infinite.
+    pub chi_1: Option<f64>,
+    /// `χ` at `c*`.
+    pub chi: Option<f64>,
+    /// `dq'/dq` at `q*`.
+    pub dq: Option<f64>,
+    /// The phase.
+    pub phase: Phase,
+}
+
+impl Point {
+    /// Solves for the fixed points and evaluates the slopes there.
+    pub fn of<A: Activation>(field: &MeanField<A>) -> Result<Self, Error> {
+        let q_star = field.variance_fixed_point()?;
+        let chi_1 = field.chi_1_at(q_star)?;
+        let dq = match q_star {
+            VarianceFixedPoint::Diverges => None,
+            VarianceFixedPoint::Every => Some(1.0),
+            VarianceFixedPoint::Zero => Some(field.variance_slope(0.0)?),
+            VarianceFixedPoint::Positive(q) => Some(field.variance_slope(q)?),
+        };
+        let (c_star, chi) = correlation_and_slope(field, q_star, chi_1)?;
+        Ok(Self { q_star, c_star, chi_1, chi, dq, phase: phase(field, chi_1) })
+    }
+
+    /// `ξ₁ = −1/ln χ₁`.
+    pub fn xi_1(&self) -> Option<f64> {
+        self.chi_1.and_then(depth_scale)
+    }
+
+    /// `ξ_c = −1/ln χ`.
+    pub fn xi_c(&self) -> Option<f64> {
+        self.chi.and_then(depth_scale)
+    }
+
+    /// `ξ_q = −1/ln(dq'/dq)`.
+    pub fn xi_q(&self) -> Option<f64> {
+        self.dq.and_then(depth_scale)
+    }
+}
+
+impl<A: Activation> MeanField<A> {
+    /// `χ₁` alone, which needs neither `c*` nor an expectation over pairs: what a phase diagram is made of.
+    pub fn chi_1(&self) -> Result<Option<f64>, Error> {
+        self.chi_1_at(self.variance_fixed_point()?)
+    }
+
+    fn chi_1_at(&self, q_star: VarianceFixedPoint) -> Result<Option<f64>, Error> {
+        let q = match q_star {
+            VarianceFixedPoint::Positive(q) => q,
+            VarianceFixedPoint::Zero => 0.0,
+            // Homogeneous activations have the same slope at every q; of others nothing can be said.
+            VarianceFixedPoint::Every | VarianceFixedPoint::Diverges if self.phi().homogeneity().is_some() => 1.0,
+            VarianceFixedPoint::Every | VarianceFixedPoint::Diverges => return Ok(None),
+        };
+        let chi_1 = self.chi(q, Correlation::ONE)?;
+        Ok(chi_1.is_finite().then_some(chi_1))
+    }
+
+    /// The correlation map's fixed point and slope are those of the limit `q → 0` when the signal dies out: `None` where `c` freezes.
+    fn limit_of_dying_signal(&self) -> Option<(Correlation, f64)> {
+        // c' = (v/w)c: noise per input pulls the correlation to zero.
+        let ratio = self.correlation_ratio_of_small_signals();
+        (self.phi().parity() == Parity::Odd && ratio < 1.0).then_some((Correlation::ZERO, ratio))
+    }
+}
+
+fn correlation_and_slope<A: Activation>(
+    field: &MeanField<A>,
+    q_star: VarianceFixedPoint,
+    chi_1: Option<f64>,
+) -> Result<(Option<Correlation>, Option<f64>), Error> {
+    match q_star {
+        VarianceFixedPoint::Positive(q) => {
+            let c_star = field.correlation_fixed_point(q, chi_1.unwrap_or(f64::INFINITY))?;
+            let chi = field.chi(q, c_star)?;
+            Ok((Some(c_star), chi.is_finite().then_some(chi)))
+        }
+        VarianceFixedPoint::Zero => Ok(field.limit_of_dying_signal().unzip()),
+        // A homogeneous φ maps c to c whatever q; relu moves it to 1, linear leaves it.
+        VarianceFixedPoint::Every if field.phi().parity() == Parity::General => Ok((Some(Correlation::ONE), chi_1)),
+        VarianceFixedPoint::Every | VarianceFixedPoint::Diverges => Ok((None, None)),
+    }
+}
+
+fn phase<A: Activation>(field: &MeanField<A>, chi_1: Option<f64>) -> Phase {
+    if !field.keeps_equal_signals_equal() {
+        return Phase::NoiseLimited;
+    }
+    match chi_1 {
+        Some(chi_1) if (chi_1 - 1.0).abs() <= CRITICAL_TOLERANCE => Phase::Critical,
+        Some(chi_1) if chi_1 < 1.0 => Phase::Ordered,
+        _ => Phase::Chaotic,
+    }
+}
+
+/// `−1/ln(rate)`, the number of layers over which something that is multiplied by `rate` per layer falls by `e`. `None` at `rate = 1`, where it
+/// diverges; 0 at `rate = 0`; negative for a rate above 1.
+///
+/// ```
+/// use isinglass_theory::depth_scale;
+///
+/// assert_eq!(depth_scale((-0.5f64).exp()), Some(2.0));
+/// assert_eq!(depth_scale(1.0), None);
+/// assert_eq!(depth_scale(0.0), Some(0.0));
+/// ```
+pub fn depth_scale(rate: f64) -> Option<f64> {
+    if !rate.is_finite() || (rate - 1.0).abs() <= CRITICAL_TOLERANCE {
+        return None;
+    }
+    // Written so that −1/ln 0 is +0.
+    Some(-1.0 / rate.ln()).map(|xi| if xi == 0.0 { 0.0 } else { xi })
+}

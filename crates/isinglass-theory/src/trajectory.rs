@@ -1,0 +1,61 @@
+//! A pair of signals, layer by layer.
+//!
+//! `q_a`, `q_b` and the covariance are iterated together: at `σ_b² = 0` below criticality all three shrink at the same rate and the correlation freezes, which
+//! no map "of c at q*" can show.
+//!
+//! ```
+//! use isinglass_theory::activation::FieldPair;
+//! use isinglass_theory::{Correlation, Model, Network, Neuron};
+//!
+//! let field = Network::new(Model::Deterministic, Neuron::Sign)?.at(Some(0.9), 0.0)?;
+//! let start = FieldPair { q_a: 1.0, q_b: 2.0, correlation: Correlation::new(0.5)? };
+//! let layers = field.trajectory(start, 200)?;
+//! assert_eq!(layers.len(), 201);
+//! // The signal is gone, but its correlation froze a little below its start.
+//! assert!(layers[200].q_a < 1e-40);
+//! assert!((layers[200].correlation.c() - 0.4607).abs() < 5e-5);
+//! # Ok::<(), isinglass_theory::Error>(())
+//! ```
+
+use crate::activation::{Activation, FieldPair};
+use crate::{Error, MeanField};
+
+impl<A: Activation> MeanField<A> {
+    /// The fields of layers `0..=depth`; layer 0 is `start`.
+    pub fn trajectory(&self, start: FieldPair, depth: usize) -> Result<Vec<FieldPair>, Error> {
+        check_variances(&start)?;
+        let mut layers = Vec::with_capacity(depth + 1);
+        layers.push(start);
+        self.extend(&mut layers, depth)?;
+        Ok(layers)
+    }
+
+    /// The same for inputs that are not random: layer 0 holds `q⁰ = |x|²/N` of either input and their correlation, and layer 1 follows the
+    /// rule of [`first_layer`](Self::first_layer).
+    pub fn trajectory_from_inputs(&self, inputs: FieldPair, depth: usize) -> Result<Vec<FieldPair>, Error> {
+        check_variances(&inputs)?;
+        let mut layers = vec![inputs];
+        if depth > 0 {
+            layers.push(self.first_layer(&inputs)?);
+            self.extend(&mut layers, depth - 1)?;
+        }
+        Ok(layers)
+    }
+
+    fn extend(&self, layers: &mut Vec<FieldPair>, steps: usize) -> Result<(), Error> {
+        for _ in 0..steps {
+            let next = self.pair_map(&layers[layers.len() - 1])?;
+            layers.push(next);
+        }
+        Ok(())
+    }
+}
+
+fn check_variances(pair: &FieldPair) -> Result<(), Error> {
+    for (symbol, value) in [("q_a", pair.q_a), ("q_b", pair.q_b)] {
+        if !(value >= 0.0 && value.is_finite()) {
+            return Err(Error::Variance { symbol, value });
+        }
+    }
+    Ok(())
+}

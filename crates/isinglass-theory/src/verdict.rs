@@ -1,0 +1,204 @@
+//! The theory in words.
+//!
+//! ```
+//! use isinglass_theory::{Model, Network, Neuron, Point, verdict};
+//!
+//! let field = Network::new(Model::LrtBinary, Neuron::Tanh(1.0))?.at(Some(0.9), 0.0)?;
+//! let words = verdict::of_point(&field, &Point::of(&field)?)?;
+//! assert!(words.starts_with("Noise-limited:"));
+//! assert!(words.contains("No critical initialisation exists"));
+//! # Ok::<(), isinglass_theory::Error>(())
+//! ```
+
+use crate::activation::Activation;
+use crate::advice::{best_initialisation, signal_rate};
+use crate::{Advice, CriticalPoint, CriticalSet, Error, MeanField, Network, Phase, Point, VarianceFixedPoint, WeightVariance, depth_scale};
+
+/// What happens at a point, why what is missing is missing, and whether a critical initialisation exists at all.
+pub fn of_point<A: Activation + Clone>(field: &MeanField<A>, point: &Point) -> Result<String, Error> {
+    let mut words = vec![phase_sentence(point)];
+    words.extend(missing_sentences(field, point));
+    words.push(of_criticality(field.network(), &field.network().critical_set()?)?);
+    Ok(words.join(" "))
+}
+
+/// What to use, and what to expect of it.
+pub fn of_advice<A: Activation + Clone>(network: &Network<A>, advice: &Advice) -> Result<String, Error> {
+    let mut words = vec![of_criticality(network, &advice.critical)?];
+    let depth = advice.depth;
+    let best = &advice.best;
+    words.push(match advice.max_depth {
+        None => format!("At {} signals and gradients survive any depth.", coordinates(network, best.sigma2, best.sigma_b2)),
+        Some(reached) if reached >= depth as f64 => format!(
+            "At {} signals survive {} layers ({} depth scales), enough for {depth}.",
+            coordinates(network, best.sigma2, best.sigma_b2),
+            digits(reached),
+            digits(advice.reach)
+        ),
+        Some(reached) => format!(
+            "Even at {} signals survive only {} layers ({} depth scales): {depth} layers cannot be trained without help, such as skip connections or \
+             normalisation.",
+            coordinates(network, best.sigma2, best.sigma_b2),
+            digits(reached),
+            digits(advice.reach)
+        ),
+    });
+    if let (Some(smallest), Some(symbol)) = (&advice.smallest, network.model().weight_variance().symbol()) {
+        let sigma2 = smallest.sigma2.unwrap_or_default();
+        words.push(format!("The smallest {symbol} that carries signal and gradient through {depth} layers is {}.", digits(sigma2)));
+    }
+    if best.point.chi_1.is_some_and(|chi_1| chi_1 > 1.0 + crate::point::CRITICAL_TOLERANCE) {
+        words.push(format!(
+            "Gradients grow there by χ₁ = {} per layer: use a small learning rate or clip them.",
+            digits(best.point.chi_1.unwrap_or_default())
+        ));
+    }
+    if network.model().weight_variance() == WeightVariance::Means && best.sigma2 == Some(1.0) {
+        words.push("σ_m² = 1 is a limit: means of exactly ±1 leave nothing random in the weights, so use a value such as 0.99.".into());
+    }
+    Ok(words.join(" "))
+}
+
+/// Whether a critical initialisation exists, where, and what is best if none does.
+pub fn of_criticality<A: Activation + Clone>(network: &Network<A>, critical: &CriticalSet) -> Result<String, Error> {
+    let neuron = network.neuron_name();
+    let place = |point: &CriticalPoint| coordinates(network, point.sigma2, point.sigma_b2);
+    if !critical.is_reachable() {
+        let reason = match critical {
+            CriticalSet::Line { start, .. } => format!("its critical line starts at {} and never enters σ_m² ≤ 1", place(start)),
+            CriticalSet::Points(_) => "there is no point where χ₁ = 1".to_owned(),
+            CriticalSet::Empty(reason) => (*reason).to_owned(),
+        };
+        let (sigma2, sigma_b2) = best_initialisation(network, critical)?;
+        let point = Point::of(&network.at(sigma2, sigma_b2)?)?;
+        let rate = signal_rate(&point).unwrap_or_default();
+        return Ok(format!(
+            "No critical initialisation exists for {neuron} in model {}: {reason}; the best allowed is {}{}, where signals shrink by {} per layer (depth scale {} layers).",
+            network.model(),
+            if network.model().weight_variance() == WeightVariance::Means { "the limit " } else { "" },
+            coordinates(network, sigma2, sigma_b2),
+            digits(rate),
+            depth_scale(rate).map_or("∞".to_owned(), digits),
+        ));
+    }
+    Ok(match critical {
+        CriticalSet::Points(points) => {
+            format!("The critical initialisation of {neuron} is {}.", points.iter().map(place).collect::<Vec<_>>().join(" and "))
+        }
+        CriticalSet::Line { start, allowed } if network.model().weight_variance() == WeightVariance::Means => {
+            let parts = allowed.iter().map(|segment| match &segment.to {
+                Some(to) if *to == segment.from => format!("only its start {}", place(start)),
+                Some(to) => format!("the part from {} to {}", place(&segment.from), place(to)),
+                None => format!("the part from {} on", place(&segment.from)),
+            });
+            format!("Of the critical line of {neuron}, {} lies inside σ_m² ≤ 1.", parts.collect::<Vec<_>>().join(" and "))
+        }
+        CriticalSet::Line { start, .. } => format!("The critical line of {neuron} starts at {}; all of it is allowed.", place(start)),
+        CriticalSet::Empty(reason) => (*reason).to_owned(),
+    })
+}
+
+fn phase_sentence(point: &Point) -> String {
+    let chi_1 = point.chi_1.map_or("∞".to_owned(), digits);
+    let dies = point.q_star == VarianceFixedPoint::Zero;
+    let layers = |xi: Option<f64>| xi.map_or("never".to_owned(), |xi| format!("e-fold every {} layers", digits(xi.abs())));
+    match point.phase {
+        Phase::Ordered if dies => {
+            format!("Ordered: the signal dies out, it and its gradient shrinking by χ₁ = {chi_1} per layer ({}).", layers(point.xi_1()))
+        }
+        Phase::Ordered => format!(
+            "Ordered: signals converge, their difference and the gradient shrinking by χ₁ = {chi_1} per layer ({}).",
+            layers(point.xi_1())
+        ),
+        Phase::Critical if dies => {
+            "Critical: χ₁ = 1, the signal's size falls only algebraically with depth and gradients survive.".to_owned()
+        }
+        Phase::Critical => "Critical: χ₁ = 1, differences and gradients survive at any depth.".to_owned(),
+        Phase::Chaotic => {
+            let end = point.c_star.map_or(String::new(), |c| format!(" until their correlation is {}", digits(c.c())));
+            format!("Chaotic: χ₁ = {chi_1}, nearby signals separate{end} and gradients explode.")
+        }
+        Phase::NoiseLimited => {
+            let end = point.c_star.map_or(String::new(), |c| format!(", until their correlation is {}", digits(c.c())));
+            let dying = if dies { " The signal also dies out (q* = 0)." } else { "" };
+            format!(
+                "Noise-limited: noise drawn for each input separates even equal signals{end}; correlations fade {}.{dying}",
+                layers(point.xi_c())
+            )
+        }
+    }
+}
+
+/// Why what is missing is missing.
+fn missing_sentences<A: Activation>(field: &MeanField<A>, point: &Point) -> Vec<String> {
+    let mut words = Vec::new();
+    match point.q_star {
+        VarianceFixedPoint::Diverges => {
+            words.push("The variance grows without limit, so q*, c*, χ, dq and their depth scales do not exist.".to_owned())
+        }
+        VarianceFixedPoint::Every => words.push("Every variance is kept (dq = 1), so there is no single q* and ξ_q diverges.".to_owned()),
+        VarianceFixedPoint::Zero if point.c_star.is_none() => {
+            let frozen = field.phi().homogeneity().is_none() || field.phi().parity() == crate::activation::Parity::Odd;
+            words.push(if frozen {
+                "At q* = 0 the correlation freezes at a value that depends on its start, so c*, χ and ξ_c do not exist; χ₁ is the limit σ_b² → 0⁺.".to_owned()
+            } else {
+                "At q* = 0 the correlation map does not depend on χ₁ (correlations creep to 1 algebraically), so c*, χ and ξ_c are not given; χ₁ is the limit \
+                 σ_b² → 0⁺."
+                    .to_owned()
+            });
+        }
+        _ => {}
+    }
+    if point.chi_1.is_none() && field.network().is_step() {
+        words.push("The slope of a sign function has no mean square: χ₁ is infinite and ξ₁ does not exist.".to_owned());
+    }
+    let diverges = |rate: Option<f64>| rate.is_some_and(|rate| depth_scale(rate).is_none());
+    let lengths: Vec<&str> = [
+        ("ξ₁", diverges(point.chi_1)),
+        ("ξ_c", diverges(point.chi)),
+        ("ξ_q", diverges(point.dq) && point.q_star != VarianceFixedPoint::Every),
+    ]
+    .into_iter()
+    .filter_map(|(name, diverges)| diverges.then_some(name))
+    .collect();
+    if !lengths.is_empty() {
+        words.push(format!("{} diverge{}.", lengths.join(", "), if lengths.len() == 1 { "s" } else { "" }));
+    }
+    words
+}
+
+/// `(σ_m², σ_b²) = (1, 0)`, or `σ_b² = 0` for models without a weight variance.
+fn coordinates<A: Activation>(network: &Network<A>, sigma2: Option<f64>, sigma_b2: f64) -> String {
+    match (network.model().weight_variance().symbol(), sigma2) {
+        (Some(symbol), Some(sigma2)) => format!("({symbol}, σ_b²) = ({}, {})", digits(sigma2), digits(sigma_b2)),
+        _ => format!("σ_b² = {}", digits(sigma_b2)),
+    }
+}
+
+/// A number to four significant digits, without trailing zeros.
+///
+/// ```
+/// use isinglass_theory::verdict::digits;
+///
+/// assert_eq!(digits(std::f64::consts::FRAC_PI_2), "1.571");
+/// assert_eq!(digits(1.0), "1");
+/// assert_eq!(digits(1.234e-9), "1.234e-9");
+/// ```
+pub fn digits(x: f64) -> String {
+    let size = x.abs();
+    if x == 0.0 {
+        return "0".to_owned();
+    }
+    if !(1e-3..1e5).contains(&size) {
+        let text = format!("{x:.3e}");
+        return match text.split_once('e') {
+            Some((mantissa, exponent)) if mantissa.contains('.') => {
+                format!("{}e{exponent}", mantissa.trim_end_matches('0').trim_end_matches('.'))
+            }
+            _ => text,
+        };
+    }
+    let decimals = (3 - size.log10().floor() as i32).max(0) as usize;
+    let text = format!("{x:.decimals$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
