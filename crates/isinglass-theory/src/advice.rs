@@ -89,7 +89,7 @@ pub fn signal_rate(point: &Point) -> Option<f64> {
 }
 
 /// The factor per layer of whichever of signal and gradient fades faster. A gradient that grows is not lost.
-fn carried_rate(point: &Point) -> Option<f64> {
+pub fn carried_rate(point: &Point) -> Option<f64> {
     let signal = signal_rate(point)?;
     Some(point.chi_1.map_or(signal, |gradient| signal.min(gradient)))
 }

@@ -42,6 +42,18 @@ pub enum Phase {
 }
 
 impl Phase {
+    /// The phase of a network whose slope at `c = 1` is `χ₁`.
+    pub fn of<A: Activation>(field: &MeanField<A>, chi_1: Option<f64>) -> Self {
+        if !field.keeps_equal_signals_equal() {
+            return Self::NoiseLimited;
+        }
+        match chi_1 {
+            Some(chi_1) if (chi_1 - 1.0).abs() <= CRITICAL_TOLERANCE => Self::Critical,
+            Some(chi_1) if chi_1 < 1.0 => Self::Ordered,
+            _ => Self::Chaotic,
+        }
+    }
+
     /// The name in results.
     pub fn name(self) -> &'static str {
         match self {
@@ -88,7 +100,7 @@ impl Point {
             VarianceFixedPoint::Positive(q) => Some(field.variance_slope(q)?),
         };
         let (c_star, chi) = correlation_and_slope(field, q_star, chi_1)?;
-        Ok(Self { q_star, c_star, chi_1, chi, dq, phase: phase(field, chi_1) })
+        Ok(Self { q_star, c_star, chi_1, chi, dq, phase: Phase::of(field, chi_1) })
     }
 
     /// `ξ₁ = −1/ln χ₁`.
@@ -113,7 +125,8 @@ impl<A: Activation> MeanField<A> {
         self.chi_1_at(self.variance_fixed_point()?)
     }
 
-    fn chi_1_at(&self, q_star: VarianceFixedPoint) -> Result<Option<f64>, Error> {
+    /// `χ₁` at a fixed point that is known already.
+    pub fn chi_1_at(&self, q_star: VarianceFixedPoint) -> Result<Option<f64>, Error> {
         let q = match q_star {
             VarianceFixedPoint::Positive(q) => q,
             VarianceFixedPoint::Zero => 0.0,
@@ -148,17 +161,6 @@ fn correlation_and_slope<A: Activation>(
         // A homogeneous φ maps c to c whatever q; relu moves it to 1, linear leaves it.
         VarianceFixedPoint::Every if field.phi().parity() == Parity::General => Ok((Some(Correlation::ONE), chi_1)),
         VarianceFixedPoint::Every | VarianceFixedPoint::Diverges => Ok((None, None)),
-    }
-}
-
-fn phase<A: Activation>(field: &MeanField<A>, chi_1: Option<f64>) -> Phase {
-    if !field.keeps_equal_signals_equal() {
-        return Phase::NoiseLimited;
-    }
-    match chi_1 {
-        Some(chi_1) if (chi_1 - 1.0).abs() <= CRITICAL_TOLERANCE => Phase::Critical,
-        Some(chi_1) if chi_1 < 1.0 => Phase::Ordered,
-        _ => Phase::Chaotic,
     }
 }
 

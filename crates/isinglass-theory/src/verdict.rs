@@ -36,8 +36,8 @@ pub fn of_advice<A: Activation + Clone>(network: &Network<A>, advice: &Advice) -
             digits(advice.reach)
         ),
         Some(reached) => format!(
-            "Even at {} signals survive only {} layers ({} depth scales): {depth} layers cannot be trained without help, such as skip connections or \
-             normalisation.",
+            "Even at {} signals survive only {} layers ({} depth scales): {depth} layers need help that this theory does not know, such as skip \
+             connections or normalisation.",
             coordinates(network, best.sigma2, best.sigma_b2),
             digits(reached),
             digits(advice.reach)

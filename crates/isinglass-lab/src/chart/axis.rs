@@ -1,0 +1,193 @@
+//! Axes: label, scale, range, and the map from values to pixels.
+
+use super::ChartError;
+
+/// How values spread along an axis or a colour bar.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scale {
+    /// Equal steps are equally far apart.
+    #[default]
+    Linear,
+    /// Equal factors are equally far apart.
+    Log10,
+}
+
+impl Scale {
+    /// The coordinate in which the scale is even; NaN where it has no place.
+    pub(crate) fn coordinate(self, value: f64) -> f64 {
+        match self {
+            Self::Linear => value,
+            Self::Log10 if value > 0.0 => value.log10(),
+            Self::Log10 => f64::NAN,
+        }
+    }
+
+    /// The value at a coordinate, the inverse of [`Scale::coordinate`].
+    pub(crate) fn value(self, coordinate: f64) -> f64 {
+        match self {
+            Self::Linear => coordinate,
+            Self::Log10 => 10_f64.powf(coordinate),
+        }
+    }
+
+    /// Whether the interval can be shown.
+    pub(crate) fn admits(self, (low, high): (f64, f64)) -> bool {
+        let (a, b) = (self.coordinate(low), self.coordinate(high));
+        a.is_finite() && b.is_finite() && a < b && (b - a).is_finite()
+    }
+}
+
+/// One axis of a [`Panel`](super::Panel).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Axis {
+    /// The label, in the markup described in [the module](super).
+    pub label: String,
+    /// Linear or logarithmic.
+    pub scale: Scale,
+    /// The interval shown, or `None` to show all data.
+    pub range: Option<(f64, f64)>,
+}
+
+impl Axis {
+    /// A linear axis.
+    #[must_use]
+    pub fn linear(label: impl Into<String>) -> Self {
+        Self { label: label.into(), ..Self::default() }
+    }
+
+    /// A logarithmic axis. Values that are not positive have no place on it:
+    /// they interrupt a line.
+    #[must_use]
+    pub fn log10(label: impl Into<String>) -> Self {
+        Self { scale: Scale::Log10, ..Self::linear(label) }
+    }
+
+    /// Shows the interval from `low` to `high` instead of all data.
+    #[must_use]
+    pub fn range(mut self, low: f64, high: f64) -> Self {
+        self.range = Some((low, high));
+        self
+    }
+
+    /// The interval shown, given the smallest and largest of the data and how
+    /// much room to leave around them, as a fraction of their extent.
+    pub(crate) fn resolve(&self, name: &str, extent: Option<(f64, f64)>, room: f64) -> Result<(f64, f64), ChartError> {
+        if let Some((low, high)) = self.range {
+            if !self.scale.admits((low, high)) {
+                return Err(ChartError::Range { what: format!("the {name} axis"), low, high });
+            }
+            return Ok((low, high));
+        }
+        let default = match self.scale {
+            Scale::Linear => (0.0, 1.0),
+            Scale::Log10 => (1.0, 10.0),
+        };
+        let Some((low, high)) = extent else {
+            return Ok(default);
+        };
+        let (mut a, mut b) = (self.scale.coordinate(low), self.scale.coordinate(high));
+        let pad = if b > a {
+            room * (b - a)
+        } else if self.scale == Scale::Log10 || a == 0.0 {
+            0.5
+        } else {
+            0.1 * a.abs()
+        };
+        a -= pad;
+        b += pad;
+        let padded = (self.scale.value(a), self.scale.value(b));
+        // Data at the very ends of what a float holds leave no room.
+        if self.scale.admits(padded) {
+            Ok(padded)
+        } else if self.scale.admits((low, high)) {
+            Ok((low, high))
+        } else {
+            Err(ChartError::Range { what: format!("the {name} axis"), low, high })
+        }
+    }
+}
+
+/// The smallest and largest of the values a scale has a place for.
+pub(crate) fn extent(scale: Scale, values: impl IntoIterator<Item = f64>) -> Option<(f64, f64)> {
+    values.into_iter().filter(|v| scale.coordinate(*v).is_finite()).fold(None, |found, v| match found {
+        None => Some((v, v)),
+        Some((low, high)) => Some((v.min(low), v.max(high))),
+    })
+}
+
+/// An axis laid out on the page.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mapping {
+    pub(crate) scale: Scale,
+    pub(crate) range: (f64, f64),
+    /// The pixels of the two ends of the range.
+    pub(crate) pixels: (f64, f64),
+}
+
+impl Mapping {
+    /// The pixel of a value; not finite where the scale has no place for it.
+    pub(crate) fn pixel(&self, value: f64) -> f64 {
+        let low = self.scale.coordinate(self.range.0);
+        let high = self.scale.coordinate(self.range.1);
+        let fraction = (self.scale.coordinate(value) - low) / (high - low);
+        let pixel = self.pixels.0 + fraction * (self.pixels.1 - self.pixels.0);
+        if value.is_finite() {
+            // Far outside; kept finite so that lines to it can be cut.
+            pixel.clamp(-1e9, 1e9)
+        } else {
+            f64::NAN
+        }
+    }
+
+    /// The pixel of the end of an interval that may reach beyond the axis.
+    pub(crate) fn pixel_within(&self, value: f64) -> f64 {
+        let (low, high) = self.range;
+        if value <= low || (self.scale == Scale::Log10 && value <= 0.0) {
+            self.pixels.0
+        } else if value >= high {
+            self.pixels.1
+        } else {
+            self.pixel(value)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_set_the_range_with_room() {
+        let axis = Axis::linear("");
+        assert_eq!(axis.resolve("x", Some((0.0, 10.0)), 0.1).unwrap(), (-1.0, 11.0));
+        assert_eq!(axis.resolve("x", Some((2.0, 2.0)), 0.1).unwrap(), (1.8, 2.2));
+        assert_eq!(axis.resolve("x", None, 0.1).unwrap(), (0.0, 1.0));
+    }
+
+    #[test]
+    fn ranges_that_cannot_be_shown_are_errors() {
+        for (low, high) in [(1.0, 1.0), (2.0, 1.0), (0.0, f64::NAN), (0.0, f64::INFINITY)] {
+            assert!(Axis::linear("").range(low, high).resolve("x", None, 0.0).is_err());
+        }
+        assert!(Axis::linear("").range(0.0, 1.0).resolve("x", None, 0.0).is_ok());
+        let error = Axis::log10("").range(0.0, 1.0).resolve("x", None, 0.0);
+        assert_eq!(error.unwrap_err().to_string(), "the x axis cannot show the range from 0 to 1");
+    }
+
+    #[test]
+    fn extents_skip_what_the_scale_cannot_place() {
+        let values = [3.0, f64::NAN, -1.0, 0.0, f64::INFINITY, 5.0];
+        assert_eq!(extent(Scale::Linear, values), Some((-1.0, 5.0)));
+        assert_eq!(extent(Scale::Log10, values), Some((3.0, 5.0)));
+        assert_eq!(extent(Scale::Log10, [-1.0]), None);
+    }
+
+    #[test]
+    fn logarithmic_pixels_are_even_in_decades() {
+        let map = Mapping { scale: Scale::Log10, range: (1e-30, 10.0), pixels: (0.0, 310.0) };
+        assert!((map.pixel(1e-20) - 100.0).abs() < 1e-9);
+        assert!(map.pixel(0.0).is_nan());
+        assert_eq!(map.pixel_within(0.0), 0.0);
+        assert_eq!(map.pixel_within(f64::INFINITY), 310.0);
+    }
+}

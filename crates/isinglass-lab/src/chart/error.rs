@@ -1,0 +1,61 @@
+//! What can go wrong between a figure and its file.
+
+use std::{io, path::PathBuf};
+
+/// Why a chart could not be drawn or written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ChartError {
+    /// The file name says neither SVG nor PNG.
+    #[error("{}: the file name of a chart must end in .svg or .png", .0.display())]
+    Format(PathBuf),
+    /// The directory a chart should go to is missing or cannot be written.
+    #[error("cannot write a chart into {}: {source}", .directory.display())]
+    Directory {
+        /// The directory.
+        directory: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The file could not be written.
+    #[error("cannot write {}: {source}", .path.display())]
+    Write {
+        /// The chart's path.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// An axis, a heat map or a colour scale was given an interval it cannot
+    /// show: not finite, empty, reaching zero on a logarithmic scale, or not
+    /// containing the centre of a diverging colour map.
+    #[error("{what} cannot show the range from {low} to {high}")]
+    Range {
+        /// What the interval was for.
+        what: String,
+        /// Its lower end.
+        low: f64,
+        /// Its upper end.
+        high: f64,
+    },
+    /// A heat map's values do not fill its grid.
+    #[error("a heat map of {nx} by {ny} cells was given {values} values")]
+    Grid {
+        /// Cells along x.
+        nx: usize,
+        /// Cells along y.
+        ny: usize,
+        /// Values given.
+        values: usize,
+    },
+    /// The size or the scale asks for an image of no pixels or of too many.
+    #[error("a chart of {width} by {height} pixels cannot be drawn")]
+    Size {
+        /// Width in pixels.
+        width: f64,
+        /// Height in pixels.
+        height: f64,
+    },
+    /// The SVG could not be turned into pixels.
+    #[error("cannot rasterise the chart: {0}")]
+    Raster(String),
+}

@@ -1,0 +1,150 @@
+//! A figure: panels in a row under one title, and its files.
+
+use std::path::Path;
+
+use super::{
+    error::ChartError,
+    frame::NOTE_SIZE,
+    geometry::Rect,
+    panel::Panel,
+    plot, raster,
+    save::{self, Format},
+    svg::{Svg, number},
+    text::{Anchor, FONT_FAMILY, Text},
+};
+
+const TITLE_SIZE: f64 = 18.0;
+const TITLE_HEIGHT: f64 = 38.0;
+
+/// Pixels per unit of length in the PNG that [`Figure::save`] writes.
+const SAVED_SCALE: f64 = 2.0;
+
+/// Panels side by side, ready to be drawn.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Figure {
+    title: Option<String>,
+    panels: Vec<Panel>,
+    size: Option<(u32, u32)>,
+}
+
+impl Figure {
+    /// A figure without panels.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the title above all panels.
+    #[must_use]
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+
+    /// Adds a panel to the right of those there are.
+    #[must_use]
+    pub fn panel(mut self, panel: Panel) -> Self {
+        self.panels.push(panel);
+        self
+    }
+
+    /// Sets width and height in pixels. The default is 720 by 480 for one
+    /// panel, and 560 by 440 for each of several.
+    #[must_use]
+    pub fn size(mut self, width: u32, height: u32) -> Self {
+        self.size = Some((width, height));
+        self
+    }
+
+    fn dimensions(&self) -> (f64, f64) {
+        let (width, height) = self.size.unwrap_or(match self.panels.len() as u32 {
+            0 | 1 => (720, 480),
+            n => (n.saturating_mul(560), 440),
+        });
+        (f64::from(width), f64::from(height))
+    }
+
+    /// Draws the figure as SVG. Equal figures give equal text.
+    ///
+    /// # Errors
+    ///
+    /// [`ChartError::Range`] if an axis or a colour bar was given limits it
+    /// cannot show, [`ChartError::Size`] if the figure has no area.
+    pub fn to_svg(&self) -> Result<String, ChartError> {
+        let (width, height) = self.dimensions();
+        if width < 1.0 || height < 1.0 {
+            return Err(ChartError::Size { width, height });
+        }
+        let mut svg = Svg::default();
+        svg.tag("svg")
+            .attr("xmlns", "http://www.w3.org/2000/svg")
+            .attr("xmlns:xlink", "http://www.w3.org/1999/xlink")
+            .num("width", width)
+            .num("height", height)
+            .attr("viewBox", &format!("0 0 {} {}", number(width), number(height)))
+            .attr("role", "img")
+            .attr("font-family", FONT_FAMILY)
+            .num("font-size", NOTE_SIZE)
+            .open();
+        svg.tag("title").open();
+        svg.text(&self.description());
+        svg.end("title");
+        svg.tag("rect").num("width", width).num("height", height).attr("fill", "#fff").close();
+        if self.panels.iter().any(|p| !p.regions.is_empty()) {
+            svg.tag("defs").open();
+            plot::define_hatch(&mut svg);
+            svg.end("defs");
+        }
+        let mut top = 0.0;
+        if let Some(title) = &self.title {
+            let baseline = 0.5 * TITLE_HEIGHT + 0.4 * TITLE_SIZE;
+            let title = Text::fitted(title, TITLE_SIZE, width - 20.0);
+            title.draw(&mut svg, 0.5 * width, baseline, Anchor::Middle);
+            top = TITLE_HEIGHT;
+        }
+        let share = width / self.panels.len() as f64;
+        for (i, panel) in self.panels.iter().enumerate() {
+            let outer = Rect::new(i as f64 * share, top, share, height - top);
+            plot::draw(&mut svg, panel, outer)?;
+        }
+        svg.end("svg");
+        Ok(svg.finish())
+    }
+
+    /// What a screen reader says: the titles, without markup.
+    fn description(&self) -> String {
+        let titles = self.title.iter();
+        let titles = titles.chain(self.panels.iter().filter_map(|p| p.title.as_ref()));
+        let spoken: Vec<_> = titles.map(|t| super::markup::stripped(t)).collect();
+        if spoken.is_empty() { "Chart".to_owned() } else { spoken.join(" – ") }
+    }
+
+    /// Draws the figure as a PNG with `scale` pixels to a unit of length.
+    /// Equal figures give equal bytes, on every machine.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Figure::to_svg`], and [`ChartError::Size`] if the image
+    /// would have no pixels or too many.
+    pub fn to_png(&self, scale: f64) -> Result<Vec<u8>, ChartError> {
+        raster::render(&self.to_svg()?, self.dimensions(), scale)
+    }
+
+    /// Writes the figure to a file ending in `.svg` or `.png`, the latter
+    /// with two pixels to a unit of length. The file appears complete or not
+    /// at all.
+    ///
+    /// # Errors
+    ///
+    /// [`ChartError::Format`] for another extension, those of drawing, and
+    /// [`ChartError::Directory`] or [`ChartError::Write`] if the file cannot
+    /// be written.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), ChartError> {
+        let path = path.as_ref();
+        let bytes = match Format::from_path(path)? {
+            Format::Svg => self.to_svg()?.into_bytes(),
+            Format::Png => self.to_png(SAVED_SCALE)?,
+        };
+        save::write_atomically(path, &bytes)
+    }
+}

@@ -1,0 +1,82 @@
+//! `isinglass theory advise`.
+
+use isinglass_theory::advice::DEFAULT_REACH;
+use isinglass_theory::{Advice, Model, Recommendation, verdict};
+use serde_json::Value;
+
+use super::network::{FormatArgs, NetworkArgs, PlotArgs, describe_network, describe_variances, network_title};
+use super::point::describe_point;
+use crate::cli::report::{Record, Report, number};
+use crate::cli::{CliError, Format};
+
+/// Which σ_m² and σ_b² to use for a network of a given depth.
+///
+/// best is a critical initialisation if one can be used, otherwise the allowed point where signals survive longest; smallest is the smallest σ_m² (or σ_w²) that still
+/// carries signal and gradient through the depth. signal and gradient are the factors by which their mean squares change from end to end, max_depth the
+/// depth that the best point reaches (null: any).
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  isinglass theory advise --model deterministic --neuron sign --depth 40
+  isinglass theory advise --model deterministic --neuron tanh --depth 40 --plot reach.svg
+  isinglass theory advise --model lrt-continuous --neuron tanh --depth 20 --format json")]
+pub struct Args {
+    #[command(flatten)]
+    network: NetworkArgs,
+
+    /// Number of layers
+    #[arg(long)]
+    depth: usize,
+
+    /// How many depth scales ξ a signal is taken to survive (the paper's experiments: 3)
+    #[arg(long, value_name = "SCALES", default_value_t = DEFAULT_REACH, allow_hyphen_values = true)]
+    reach: f64,
+
+    #[command(flatten)]
+    plot: PlotArgs,
+    #[command(flatten)]
+    output: FormatArgs,
+}
+
+impl Args {
+    pub fn run(self) -> Result<(), CliError> {
+        let network = self.network.network()?;
+        let plot = self.plot.checked()?;
+        let advice = Advice::new(&network, self.depth, self.reach)?;
+        if let Some(path) = plot {
+            super::pictures::reach(&network_title(&network), &network, &advice)?.save(path)?;
+        }
+        let mut report = Report::default();
+        report
+            .facts(describe_network(&network))
+            .fact("depth", self.depth)
+            .fact("reach", self.reach)
+            .fact("critical_exists", advice.critical.is_reachable())
+            .fact("max_depth", number(advice.max_depth));
+        let best = describe(network.model(), &advice.best);
+        let smallest = advice.smallest.as_ref().map(|smallest| describe(network.model(), smallest));
+        if self.output.format == Format::Table {
+            report.rows("advice", side_by_side(&best, smallest.as_ref()));
+        } else {
+            report.fact("best", best).fact("smallest", smallest.map_or(Value::Null, Value::Object));
+        }
+        report.fact("verdict", verdict::of_advice(&network, &advice)?);
+        Ok(report.print(self.output.format)?)
+    }
+}
+
+fn describe(model: Model, recommendation: &Recommendation) -> Record {
+    let mut record = describe_variances(model, recommendation.sigma2, recommendation.sigma_b2);
+    record.extend(describe_point(&recommendation.point));
+    record.insert("signal".into(), number(recommendation.signal));
+    record.insert("gradient".into(), number(recommendation.gradient));
+    record
+}
+
+/// One row per quantity, one column per recommendation.
+fn side_by_side(best: &Record, smallest: Option<&Record>) -> Vec<Record> {
+    let row = |(key, value): (&String, &Value)| {
+        let other = smallest.and_then(|smallest| smallest.get(key)).cloned().unwrap_or(Value::Null);
+        Record::from_iter([("".to_owned(), key.as_str().into()), ("best".to_owned(), value.clone()), ("smallest".to_owned(), other)])
+    };
+    best.iter().map(row).collect()
+}

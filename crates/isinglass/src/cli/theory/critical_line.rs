@@ -1,0 +1,95 @@
+//! `isinglass theory critical-line`.
+
+use isinglass_theory::{CriticalPoint, CriticalSet, Model, Network, WeightVariance, verdict};
+use serde_json::Value;
+
+use super::network::{FormatArgs, NetworkArgs, PlotArgs, describe_network, describe_variances, network_title, usage};
+use super::range::Range;
+use crate::cli::CliError;
+use crate::cli::report::{Record, Report, number};
+
+/// All critical initialisations, where χ₁ = 1 and equal signals stay equal, and which of them can be used.
+///
+/// A line is given along q, the variance of the fields on it, which resolves σ_b² down to 1e-30. Points with σ_m² > 1 are theory only:
+/// means in [-1, 1] cannot have such a variance.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  isinglass theory critical-line --model deterministic --neuron probit:1
+  isinglass theory critical-line --model deterministic --neuron tanh --plot line.svg
+  isinglass theory critical-line --model continuous --neuron tanh --q 1e-10:100 --points 500 --format csv")]
+pub struct Args {
+    #[command(flatten)]
+    network: NetworkArgs,
+
+    /// Range of the fields' variance along the line
+    #[arg(long, value_name = "MIN:MAX", default_value = "1e-10:100")]
+    q: Range,
+
+    /// Number of points on the line
+    #[arg(long, default_value_t = 25)]
+    points: usize,
+
+    #[command(flatten)]
+    plot: PlotArgs,
+    #[command(flatten)]
+    output: FormatArgs,
+}
+
+impl Args {
+    pub fn run(self) -> Result<(), CliError> {
+        if self.points < 2 {
+            return Err(usage(format!("--points {}: at least 2 are needed", self.points)));
+        }
+        if self.q.low <= 0.0 {
+            return Err(usage("--q: the line is sampled in ln q, so MIN must be above 0"));
+        }
+        let network = self.network.network()?;
+        let plot = self.plot.checked()?;
+        let critical = network.critical_set()?;
+        let points = match &critical {
+            CriticalSet::Line { .. } => line(&network, self.q, self.points)?,
+            CriticalSet::Points(points) => points.clone(),
+            CriticalSet::Empty(_) => Vec::new(),
+        };
+        if let Some(path) = plot {
+            let drawn = if matches!(critical, CriticalSet::Line { .. }) { line(&network, self.q, 400)? } else { points.clone() };
+            super::pictures::critical_line(&network_title(&network), network.model(), &drawn).save(path)?;
+        }
+        let mut report = Report::default();
+        report.facts(describe_network(&network)).fact("exists", !points.is_empty()).fact("reachable", critical.is_reachable());
+        if let CriticalSet::Line { start, allowed } = &critical {
+            report.fact("start", describe(network.model(), start));
+            let segments = allowed.iter().map(|segment| {
+                let mut record = Record::new();
+                record.insert("from".into(), describe(network.model(), &segment.from).into());
+                record.insert("to".into(), segment.to.as_ref().map_or(Value::Null, |to| describe(network.model(), to).into()));
+                Value::Object(record)
+            });
+            report.fact("allowed", segments.collect::<Vec<_>>());
+        }
+        report.rows("points", points.iter().map(|point| describe_with_limit(network.model(), point)).collect());
+        report.fact("verdict", verdict::of_criticality(&network, &critical)?);
+        Ok(report.print(self.output.format)?)
+    }
+}
+
+/// Points evenly spaced in `ln q`.
+fn line(network: &Network, q: Range, count: usize) -> Result<Vec<CriticalPoint>, CliError> {
+    let (low, high) = (q.low.ln(), q.high.ln());
+    isinglass_lab::phase_diagram::linspace(low, high, count).into_iter().map(|log_q| Ok(network.critical_point(log_q.exp())?)).collect()
+}
+
+fn describe(model: Model, point: &CriticalPoint) -> Record {
+    let mut record = Record::new();
+    record.insert("q".into(), number(point.q));
+    record.extend(describe_variances(model, point.sigma2, point.sigma_b2));
+    record
+}
+
+/// With `allowed`: whether the point can be used.
+fn describe_with_limit(model: Model, point: &CriticalPoint) -> Record {
+    let mut record = describe(model, point);
+    let within = model.weight_variance() != WeightVariance::Means || point.sigma2.is_some_and(|sigma2| sigma2 <= 1.0);
+    record.insert("allowed".into(), (within && point.sigma_b2 >= 0.0).into());
+    record
+}

@@ -1,0 +1,92 @@
+//! `isinglass theory map`.
+
+use isinglass_lab::phase_diagram::linspace;
+use isinglass_theory::activation::FieldPair;
+use isinglass_theory::{Correlation, MeanField, VarianceFixedPoint};
+
+use super::network::{FormatArgs, NetworkArgs, PlotArgs, VarianceArgs, describe_network, describe_variances, title, usage};
+use crate::cli::CliError;
+use crate::cli::report::{Record, Report, number};
+
+/// The correlation map c_in → c_out of one layer, with the variance at its fixed point.
+///
+/// Where the signal dies out (q* = 0) the map is that of vanishing signals; where every variance is kept or none is finite (relu, linear), that of large ones.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  isinglass theory map --model deterministic --neuron sign --sigma-m2 0.99 --sigma-b2 0.001 --plot map.svg
+  isinglass theory map --model binary --c 0.1,0.5,0.9 --format csv")]
+pub struct Args {
+    #[command(flatten)]
+    network: NetworkArgs,
+    #[command(flatten)]
+    variances: VarianceArgs,
+
+    /// Correlations to map [default: evenly spaced from 0 to 1]
+    #[arg(long, value_delimiter = ',', allow_hyphen_values = true)]
+    c: Option<Vec<f64>>,
+
+    /// Number of evenly spaced correlations
+    #[arg(long, default_value_t = 21, conflicts_with = "c")]
+    points: usize,
+
+    #[command(flatten)]
+    plot: PlotArgs,
+    #[command(flatten)]
+    output: FormatArgs,
+}
+
+impl Args {
+    pub fn run(self) -> Result<(), CliError> {
+        if self.points < 2 {
+            return Err(usage(format!("--points {}: at least 2 are needed", self.points)));
+        }
+        let network = self.network.network()?;
+        let field = self.variances.field(&network)?;
+        let plot = self.plot.checked()?;
+        let q_star = field.variance_fixed_point()?;
+        let (field, q) = at_fixed_point(&field, q_star)?;
+        let inputs = self.c.unwrap_or_else(|| linspace(0.0, 1.0, self.points));
+        let rows = inputs.into_iter().map(|c| describe_step(&field, q, Correlation::new(c)?)).collect::<Result<Vec<_>, _>>()?;
+        if let Some(path) = plot {
+            let curve = linspace(0.0, 1.0, 201)
+                .into_iter()
+                .map(|c| Ok((c, step(&field, q, Correlation::new(c)?)?.c())))
+                .collect::<Result<Vec<_>, CliError>>()?;
+            super::pictures::correlation_map(&title(&field), &curve).save(path)?;
+        }
+        let mut report = Report::default();
+        report
+            .facts(describe_network(&network))
+            .facts(describe_variances(network.model(), field.sigma2(), field.sigma_b2()))
+            .fact("q_star", number(q_star.finite()))
+            .rows("map", rows);
+        Ok(report.print(self.output.format)?)
+    }
+}
+
+/// The variance to evaluate the map at, and the network to evaluate it in.
+fn at_fixed_point(field: &MeanField, q_star: VarianceFixedPoint) -> Result<(MeanField, f64), CliError> {
+    /// So small that every φ is linear to the last digit.
+    const VANISHING: f64 = 1e-40;
+    Ok(match q_star {
+        VarianceFixedPoint::Positive(q) => (field.clone(), q),
+        VarianceFixedPoint::Zero => (field.clone(), VANISHING),
+        // Against a variance without limit the biases do not count.
+        VarianceFixedPoint::Every | VarianceFixedPoint::Diverges => (field.network().at(field.sigma2(), 0.0)?, 1.0),
+    })
+}
+
+fn step(field: &MeanField, q: f64, correlation: Correlation) -> Result<Correlation, CliError> {
+    Ok(field.pair_map(&FieldPair::equal(q, correlation))?.correlation)
+}
+
+fn describe_step(field: &MeanField, q: f64, correlation: Correlation) -> Result<Record, CliError> {
+    let next = step(field, q, correlation)?;
+    let mut record = Record::new();
+    for (key, value) in
+        [("c_in", correlation.c()), ("c_out", next.c()), ("one_minus_c_in", correlation.deficit()), ("one_minus_c_out", next.deficit())]
+    {
+        record.insert(key.into(), number(value));
+    }
+    Ok(record)
+}

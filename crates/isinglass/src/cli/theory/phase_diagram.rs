@@ -1,0 +1,194 @@
+//! `isinglass theory phase-diagram`.
+
+use std::io::{self, IsTerminal, Write};
+
+use clap::ValueEnum;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use isinglass_lab::phase_diagram::{Cell, PhaseDiagram, Quantity, linspace};
+use isinglass_theory::{CriticalPoint, CriticalSet, Model, Network, verdict};
+use serde_json::Value;
+
+use super::network::{FormatArgs, NetworkArgs, PlotArgs, describe_network, network_title, weight_variance_key};
+use super::range::{Grid, Range};
+use crate::cli::report::{Record, Report, number};
+use crate::cli::{CliError, Format};
+
+/// χ₁ or ξ_c over the plane of (σ_m², σ_b²) or (σ_w², σ_b²), with the critical line and the limit σ_m² = 1.
+///
+/// CSV has one row per point; JSON has the axes x and y and one list per row of the grid; the table counts the phases.
+/// Points with σ_m² > 1 are empty: no means have such a variance.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  isinglass theory phase-diagram --model continuous --neuron tanh --grid 200x200 --plot phase.svg
+  isinglass theory phase-diagram --neuron erf:1 --x 0:1.2 --y 0:0.2 --plot phase.png
+  isinglass theory phase-diagram --model lrt-continuous --neuron tanh --quantity xi_c --format csv")]
+pub struct Args {
+    #[command(flatten)]
+    network: NetworkArgs,
+
+    /// Number of points along σ_m² (or σ_w²) and σ_b²
+    #[arg(long, value_name = "COLUMNSxROWS", default_value = "200x200")]
+    grid: Grid,
+
+    /// Range of σ_m² or σ_w² [default: chosen to show the critical line]
+    #[arg(long, value_name = "MIN:MAX")]
+    x: Option<Range>,
+
+    /// Range of σ_b²
+    #[arg(long, value_name = "MIN:MAX", default_value = "0:0.5")]
+    y: Range,
+
+    /// What to colour
+    #[arg(long, value_enum, default_value_t = QuantityArg::Chi1)]
+    quantity: QuantityArg,
+
+    /// Number of threads [default: one per core]
+    #[arg(long, default_value_t = 0, hide_default_value = true)]
+    threads: usize,
+
+    #[command(flatten)]
+    plot: PlotArgs,
+    #[command(flatten)]
+    output: FormatArgs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum QuantityArg {
+    /// The slope at c = 1: below 1 signals converge, above 1 they separate
+    #[value(name = "chi_1", aliases = ["chi-1", "chi1"])]
+    Chi1,
+    /// The depth scale of correlations
+    #[value(name = "xi_c", aliases = ["xi-c", "xic"])]
+    XiC,
+}
+
+impl Args {
+    pub fn run(self) -> Result<(), CliError> {
+        let network = self.network.network()?;
+        let plot = self.plot.checked()?;
+        let quantity = match self.quantity {
+            QuantityArg::Chi1 => Quantity::Chi1,
+            QuantityArg::XiC => Quantity::XiC,
+        };
+        let critical = network.critical_set()?;
+        let x = self.x.unwrap_or_else(|| default_range(&network, &critical));
+        let bar = progress_bar(self.grid.rows);
+        let diagram = PhaseDiagram::compute(
+            &network,
+            linspace(x.low, x.high, self.grid.columns),
+            linspace(self.y.low, self.y.high, self.grid.rows),
+            quantity,
+            self.threads,
+            &|rows| bar.set_position(rows as u64),
+        )?;
+        bar.finish_and_clear();
+        let line = line_inside(&network, &critical, self.y)?;
+        if let Some(path) = plot {
+            super::pictures::phase_diagram(&network_title(&network), &network, &diagram, quantity, &line)?.save(path)?;
+        }
+        match self.output.format {
+            Format::Csv => Ok(write_csv(network.model(), &diagram, quantity)?),
+            format => {
+                let report = report(&network, &diagram, quantity, &line, &critical, format)?;
+                Ok(report.print(format)?)
+            }
+        }
+    }
+}
+
+/// To the allowed limit for means, or a little past the start of the critical line if that lies further out.
+fn default_range(network: &Network, critical: &CriticalSet) -> Range {
+    let start = match critical {
+        CriticalSet::Line { start, .. } => start.sigma2,
+        CriticalSet::Points(points) => points.first().and_then(|point| point.sigma2),
+        CriticalSet::Empty(_) => None,
+    };
+    let high = match weight_variance_key(network.model()) {
+        Some("sigma_m2") => start.map_or(1.0, |start| if start > 1.0 + 1e-9 { 1.15 * start } else { 1.0 }),
+        _ => start.map_or(4.0, |start| 4.0 * start),
+    };
+    Range { low: 0.0, high }
+}
+
+/// The critical line as far as it matters for the picture.
+fn line_inside(network: &Network, critical: &CriticalSet, y: Range) -> Result<Vec<CriticalPoint>, CliError> {
+    let CriticalSet::Line { start, .. } = critical else { return Ok(Vec::new()) };
+    let mut line = vec![*start];
+    for log_q in linspace((1e-8f64).ln(), (1e6f64).ln(), 1500) {
+        let point = network.critical_point(log_q.exp())?;
+        line.push(point);
+        if point.sigma_b2 > 1.1 * y.high {
+            break;
+        }
+    }
+    Ok(line)
+}
+
+/// Drawn on a terminal only, and never into the result.
+fn progress_bar(rows: usize) -> ProgressBar {
+    let target = if io::stderr().is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let style =
+        ProgressStyle::with_template("{bar:40} {percent}% of {len} rows, {eta} left").unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::with_draw_target(Some(rows as u64), target).with_style(style)
+}
+
+fn write_csv(model: Model, diagram: &PhaseDiagram, quantity: Quantity) -> io::Result<()> {
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    let with_length = quantity == Quantity::XiC;
+    write!(out, "{},sigma_b2,q_star,chi_1", weight_variance_key(model).unwrap_or("sigma2"))?;
+    writeln!(out, "{},phase", if with_length { ",xi_c" } else { "" })?;
+    let text = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
+    for (row, sigma_b2) in diagram.y.iter().enumerate() {
+        for (column, sigma2) in diagram.x.iter().enumerate() {
+            let Cell { q_star, chi_1, xi_c, phase } = *diagram.cell(column, row);
+            write!(out, "{sigma2},{sigma_b2},{},{}", text(q_star), text(chi_1))?;
+            if with_length {
+                write!(out, ",{}", text(xi_c))?;
+            }
+            writeln!(out, ",{}", phase.map_or("", |phase| phase.name()))?;
+        }
+    }
+    out.flush()
+}
+
+fn report(
+    network: &Network,
+    diagram: &PhaseDiagram,
+    quantity: Quantity,
+    line: &[CriticalPoint],
+    critical: &CriticalSet,
+    format: Format,
+) -> Result<Report, CliError> {
+    let mut report = Report::default();
+    report.facts(describe_network(network));
+    if format == Format::Json {
+        let key = weight_variance_key(network.model()).unwrap_or("sigma2");
+        let list = |values: &[f64]| Value::from(values.to_vec());
+        report.fact(key, list(&diagram.x)).fact("sigma_b2", list(&diagram.y));
+        let rows = |value: fn(&Cell) -> Value| -> Value {
+            diagram.cells().chunks(diagram.x.len()).map(|row| row.iter().map(value).collect::<Vec<_>>()).collect::<Vec<_>>().into()
+        };
+        report.fact("chi_1", rows(|cell| number(cell.chi_1)));
+        if quantity == Quantity::XiC {
+            report.fact("xi_c", rows(|cell| number(cell.xi_c)));
+        }
+        report.fact("q_star", rows(|cell| number(cell.q_star))).fact("phase", rows(|cell| cell.phase.map(|phase| phase.name()).into()));
+        let points = line.iter().map(|point| {
+            let mut record = Record::new();
+            record.insert("q".into(), number(point.q));
+            record.insert(key.into(), number(point.sigma2));
+            record.insert("sigma_b2".into(), number(point.sigma_b2));
+            record
+        });
+        report.rows("critical_line", points.collect());
+    } else {
+        report.fact("points", diagram.cells().len());
+        for name in ["ordered", "critical", "chaotic", "noise-limited"] {
+            let count = diagram.cells().iter().filter(|cell| cell.phase.is_some_and(|phase| phase.name() == name)).count();
+            report.fact(name, count);
+        }
+        report.fact("not allowed", diagram.cells().iter().filter(|cell| cell.phase.is_none()).count());
+    }
+    report.fact("verdict", verdict::of_criticality(network, critical)?);
+    Ok(report)
+}

@@ -1,0 +1,61 @@
+//! `isinglass theory point`.
+
+use isinglass_theory::{Point, verdict};
+
+use super::network::{FormatArgs, NetworkArgs, VarianceArgs, describe_network, describe_variances};
+use crate::cli::CliError;
+use crate::cli::report::{Record, Report, number};
+
+/// Fixed points, slopes, depth scales and the phase at one initialisation.
+///
+/// q_star is the variance that fields settle at, c_star the correlation that two signals settle at, chi_1 the factor per layer of small differences and of
+/// the mean squared gradient, chi the slope of the correlation map at c_star, dq the slope of the variance map, and xi_… = −1/ln(slope) the depths over which
+/// things decay by e. What diverges or does not exist is left empty (null in JSON), with the reason in the verdict.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  isinglass theory point --model deterministic --neuron sign --sigma-m2 0.9 --sigma-b2 0.001
+  isinglass theory point --model continuous --neuron tanh --sigma-w2 1.76 --sigma-b2 0.05 --format json
+  isinglass theory point --model binary --sigma-b2 0.1")]
+pub struct Args {
+    #[command(flatten)]
+    network: NetworkArgs,
+    #[command(flatten)]
+    variances: VarianceArgs,
+    #[command(flatten)]
+    output: FormatArgs,
+}
+
+impl Args {
+    pub fn run(self) -> Result<(), CliError> {
+        let network = self.network.network()?;
+        let field = self.variances.field(&network)?;
+        let point = Point::of(&field)?;
+        let mut report = Report::default();
+        report
+            .facts(describe_network(&network))
+            .facts(describe_variances(network.model(), field.sigma2(), field.sigma_b2()))
+            .facts(describe_point(&point))
+            .fact("verdict", verdict::of_point(&field, &point)?);
+        Ok(report.print(self.output.format)?)
+    }
+}
+
+/// `q_star … phase`.
+pub fn describe_point(point: &Point) -> Record {
+    let mut record = Record::new();
+    for (key, value) in [
+        ("q_star", point.q_star.finite()),
+        ("c_star", point.c_star.map(|c| c.c())),
+        ("one_minus_c_star", point.c_star.map(|c| c.deficit())),
+        ("chi_1", point.chi_1),
+        ("chi", point.chi),
+        ("xi_1", point.xi_1()),
+        ("xi_q", point.xi_q()),
+        ("xi_c", point.xi_c()),
+        ("dq", point.dq),
+    ] {
+        record.insert(key.into(), number(value));
+    }
+    record.insert("phase".into(), point.phase.name().into());
+    record
+}

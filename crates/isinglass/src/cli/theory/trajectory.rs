@@ -1,0 +1,92 @@
+//! `isinglass theory trajectory`.
+
+use isinglass_theory::Correlation;
+use isinglass_theory::activation::FieldPair;
+
+use super::network::{FormatArgs, NetworkArgs, PlotArgs, VarianceArgs, describe_network, describe_variances, title, usage};
+use crate::cli::CliError;
+use crate::cli::report::{Record, Report, number};
+
+/// A pair of signals, layer by layer: the variances q_a and q_b of their fields and the correlation c.
+///
+/// Layer 0 is the start. With --input-variance it holds the network's inputs, which are not random, and the first layer follows its own rule.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  isinglass theory trajectory --model lrt-continuous --neuron tanh --sigma-m2 0.99 --depth 60 --q-a 1 --q-b 1 --c 0.5
+  isinglass theory trajectory --neuron sign --sigma-m2 0.9 --depth 20 --q-a 1 --q-b 2 --plot signals.svg
+  isinglass theory trajectory --neuron sign --sigma-m2 0.9 --depth 20 --input-variance 0.1 --format csv")]
+pub struct Args {
+    #[command(flatten)]
+    network: NetworkArgs,
+    #[command(flatten)]
+    variances: VarianceArgs,
+
+    /// Number of layers
+    #[arg(long, default_value_t = 30)]
+    depth: usize,
+
+    /// Variance of the first signal's field in layer 0 [default: 1]
+    #[arg(long, value_name = "Q", allow_hyphen_values = true)]
+    q_a: Option<f64>,
+
+    /// Variance of the second signal's field in layer 0 [default: 1]
+    #[arg(long, value_name = "Q", allow_hyphen_values = true)]
+    q_b: Option<f64>,
+
+    /// Correlation of the two signals in layer 0
+    #[arg(long, default_value_t = 0.5, allow_hyphen_values = true, conflicts_with = "one_minus_c")]
+    c: f64,
+
+    /// The same as its distance from 1, for signals closer than rounding (for example 1e-20)
+    #[arg(long, value_name = "DELTA", allow_hyphen_values = true)]
+    one_minus_c: Option<f64>,
+
+    /// Start from inputs that are not random, of variance |x|²/N (one number, or one for each signal: 0.1,0.2)
+    #[arg(long, value_name = "V", value_delimiter = ',', num_args = 1, conflicts_with_all = ["q_a", "q_b"], allow_hyphen_values = true)]
+    input_variance: Option<Vec<f64>>,
+
+    #[command(flatten)]
+    plot: PlotArgs,
+    #[command(flatten)]
+    output: FormatArgs,
+}
+
+impl Args {
+    pub fn run(self) -> Result<(), CliError> {
+        const DEEPEST: usize = 10_000_000;
+        if self.depth > DEEPEST {
+            return Err(usage(format!("--depth {}: at most {DEEPEST} layers", self.depth)));
+        }
+        let network = self.network.network()?;
+        let field = self.variances.field(&network)?;
+        let plot = self.plot.checked()?;
+        let correlation = match self.one_minus_c {
+            Some(deficit) => Correlation::from_deficit(deficit)?,
+            None => Correlation::new(self.c)?,
+        };
+        let layers = match self.input_variance.as_deref() {
+            None => field.trajectory(FieldPair { q_a: self.q_a.unwrap_or(1.0), q_b: self.q_b.unwrap_or(1.0), correlation }, self.depth)?,
+            Some(&[q]) => field.trajectory_from_inputs(FieldPair::equal(q, correlation), self.depth)?,
+            Some(&[q_a, q_b]) => field.trajectory_from_inputs(FieldPair { q_a, q_b, correlation }, self.depth)?,
+            Some(_) => return Err(usage("--input-variance takes one number, or two separated by a comma")),
+        };
+        if let Some(path) = plot {
+            super::pictures::trajectory(&title(&field), &layers).save(path)?;
+        }
+        let mut report = Report::default();
+        report
+            .facts(describe_network(&network))
+            .facts(describe_variances(network.model(), field.sigma2(), field.sigma_b2()))
+            .rows("layers", layers.iter().enumerate().map(|(layer, pair)| describe_layer(layer, pair)).collect());
+        Ok(report.print(self.output.format)?)
+    }
+}
+
+fn describe_layer(layer: usize, pair: &FieldPair) -> Record {
+    let mut record = Record::new();
+    record.insert("layer".into(), layer.into());
+    for (key, value) in [("q_a", pair.q_a), ("q_b", pair.q_b), ("c", pair.correlation.c()), ("one_minus_c", pair.correlation.deficit())] {
+        record.insert(key.into(), number(value));
+    }
+    record
+}

@@ -1,0 +1,19 @@
+//! Deep neural networks of ±1 weights and neurons (Ising spins): one dependency for all of isinglass.
+//!
+//! - [`theory`]: how signals travel through such a network, before any training.
+//! - [`lab`]: phase diagrams and charts.
+//!
+//! ```
+//! use isinglass::theory::{Advice, Model, Network, Neuron, advice};
+//!
+//! // Which initialisation for 20 layers of unit-gain neurons?
+//! let network = Network::new(Model::Deterministic, Neuron::Tanh(1.0))?;
+//! let advice = Advice::new(&network, 20, advice::DEFAULT_REACH)?;
+//! assert_eq!(advice.best.sigma2, Some(1.0));
+//! // σ_m² = exp(−3/20) is the least that carries signals through.
+//! assert!((advice.smallest.unwrap().sigma2.unwrap() - (-3.0f64 / 20.0).exp()).abs() < 1e-9);
+//! # Ok::<(), isinglass::theory::Error>(())
+//! ```
+
+pub use isinglass_lab as lab;
+pub use isinglass_theory as theory;
