@@ -120,7 +120,7 @@ impl Figure {
     }
 
     /// Draws the figure as a PNG with `scale` pixels to a unit of length.
-    /// Equal figures give equal bytes, on every machine.
+    /// Equal figures give equal bytes, whatever fonts are installed.
     ///
     /// # Errors
     ///

@@ -192,7 +192,8 @@ impl<'a> Frame<'a> {
             let title = Text::fitted(title, TITLE_SIZE, self.outer.w - 2.0 * MARGIN);
             // Over the plot, unless it is so long that it would stick out.
             let half = 0.5 * title.width();
-            let x = cx.min(self.outer.right() - half).max(self.outer.x + half);
+            let inner = self.outer.grown(-MARGIN);
+            let x = cx.min(inner.right() - half).max(inner.x + half);
             title.draw(svg, x, baseline, Anchor::Middle);
         }
     }

@@ -16,7 +16,7 @@ const GAP: f64 = 5.0;
 
 /// Writes a label into `place`, on white that the data shine through.
 fn write(svg: &mut Svg, text: &Text<'_>, place: Rect, upwards: bool) {
-    let paper = place.grown(1.0);
+    let paper = place.grown(2.0);
     svg.tag("rect")
         .num("x", paper.x)
         .num("y", paper.y)
@@ -75,7 +75,7 @@ fn write_leader(svg: &mut Svg, (x, y): Pixel, place: Rect) {
     let nearest = (x.clamp(place.x, place.right()), y.clamp(place.y, place.bottom()));
     let (dx, dy) = (nearest.0 - x, nearest.1 - y);
     let length = dx.hypot(dy);
-    if length > 2.0 * MARKER_RADIUS + GAP {
+    if length > 2.5 * MARKER_RADIUS {
         let clear = (MARKER_RADIUS + 1.0) / length;
         let path = format!("M{} {}L{} {}", number(x + clear * dx), number(y + clear * dy), number(nearest.0), number(nearest.1));
         write_lines(svg, &path, Colour::GREY);

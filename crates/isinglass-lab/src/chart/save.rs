@@ -49,7 +49,9 @@ impl Format {
 pub fn check_target(path: impl AsRef<Path>) -> Result<Format, ChartError> {
     let path = path.as_ref();
     let format = Format::from_path(path)?;
-    refuse_directory(path)?;
+    if path.is_dir() {
+        return Err(ChartError::Write { path: path.to_owned(), source: io::Error::from(io::ErrorKind::IsADirectory) });
+    }
     // Permission bits do not tell the whole truth (read-only mounts, access
     // lists, quotas); creating a file does.
     let (temporary, file) = create_temporary(path)?;
@@ -61,7 +63,6 @@ pub fn check_target(path: impl AsRef<Path>) -> Result<Format, ChartError> {
 /// Writes `bytes` to `path` so that a reader finds the old file or the new
 /// one, never a part of it.
 pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), ChartError> {
-    refuse_directory(path)?;
     let (temporary, mut file) = create_temporary(path)?;
     let written = file.write_all(bytes).and_then(|()| file.sync_all()).and_then(|()| {
         drop(file);
@@ -73,13 +74,6 @@ pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), ChartErr
         let _ = fs::remove_file(&temporary);
         ChartError::Write { path: path.to_owned(), source }
     })
-}
-
-fn refuse_directory(path: &Path) -> Result<(), ChartError> {
-    if path.is_dir() {
-        return Err(ChartError::Write { path: path.to_owned(), source: io::Error::from(io::ErrorKind::IsADirectory) });
-    }
-    Ok(())
 }
 
 fn directory_of(path: &Path) -> PathBuf {

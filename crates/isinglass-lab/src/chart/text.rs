@@ -18,8 +18,10 @@ pub(crate) const FONT_FAMILY: &str = "DejaVu Sans, Verdana, Helvetica, Arial, sa
 const SCRIPT_SIZE: f64 = 0.7;
 /// How far scripts move from the baseline, in units of the text size,
 /// downwards positive.
-const SUB_SHIFT: f64 = 0.22;
-const SUPER_SHIFT: f64 = -0.4;
+const SUB_SHIFT: f64 = 0.24;
+const SUPER_SHIFT: f64 = -0.44;
+/// Space between a script and the text after it, in units of the text size.
+const AFTER_SCRIPT: f64 = 0.06;
 
 /// Height of capitals and digits of DejaVu Sans in units of the text size;
 /// half of it is how far below its middle a line of text has its baseline.
@@ -139,7 +141,7 @@ fn shift(level: Level) -> f64 {
 
 /// Every run with the horizontal step in front of it. The second of two
 /// scripts goes back to where the first began, so that they stack; what
-/// follows them starts behind the wider one.
+/// follows them starts a little behind the wider one.
 fn spaced(runs: &[Run], size: f64) -> Vec<(&Run, f64)> {
     let mut out: Vec<(&Run, f64)> = Vec::with_capacity(runs.len());
     let mut stacked = false;
@@ -149,6 +151,9 @@ fn spaced(runs: &[Run], size: f64) -> Vec<(&Run, f64)> {
         let previous = i.checked_sub(1).map(|i| &runs[i]);
         let stacks = !stacked && run.level != Level::Base && previous.is_some_and(|p| p.level != Level::Base && p.level != run.level);
         let mut dx = short;
+        if run.level == Level::Base && previous.is_some() {
+            dx += AFTER_SCRIPT * size;
+        }
         short = 0.0;
         if let (true, Some(previous)) = (stacks, previous) {
             let first = run_width(previous, size);
@@ -206,7 +211,7 @@ mod tests {
         let wider = Text::new("σ_2^m", 20.0).width();
         assert!((stacked - wider).abs() < 1e-9);
         let then = Text::new("σ_m^2x", 20.0).width() - Text::new("x", 20.0).width();
-        assert!((stacked - then).abs() < 1e-9);
+        assert!((stacked + 20.0 * AFTER_SCRIPT - then).abs() < 1e-9);
     }
 
     #[test]
@@ -214,8 +219,8 @@ mod tests {
         let mut svg = Svg::default();
         Text::new("σ_m^2 < 1", 10.0).draw(&mut svg, 0.0, 0.0, Anchor::Start);
         let out = svg.finish();
-        assert!(out.contains(">σ<tspan dy=\"2.2\" font-size=\"7\">m</tspan>"), "{out}");
-        assert!(out.contains("dy=\"-6.2\" font-size=\"7\">2</tspan>"), "{out}");
-        assert!(out.contains("dy=\"4\"> &lt; 1</tspan></text>"), "{out}");
+        assert!(out.contains(">σ<tspan dy=\"2.4\" font-size=\"7\">m</tspan>"), "{out}");
+        assert!(out.contains("dy=\"-6.8\" font-size=\"7\">2</tspan>"), "{out}");
+        assert!(out.contains("dy=\"4.4\"> &lt; 1</tspan></text>"), "{out}");
     }
 }

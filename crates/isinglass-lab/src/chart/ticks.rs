@@ -119,7 +119,7 @@ fn logarithmic((low, high): (f64, f64), count: usize) -> Vec<Tick> {
         return within_a_decade((low, high), count);
     }
     let decades = (last - first) as usize;
-    let step = [1, 2, 3, 5, 10, 20, 50, 100, 200].into_iter().find(|step| decades / *step < count).unwrap_or(500);
+    let step = [1, 2, 3, 5, 10, 20, 50, 100, 200].into_iter().find(|step| decades / *step <= count).unwrap_or(500);
     let mut ticks = Vec::new();
     for exponent in first - 1..=last {
         let decade = 10_f64.powi(exponent);

@@ -1,4 +1,4 @@
-//! Charts for papers: SVG, and PNG that is the same on every machine.
+//! Charts for papers: SVG, and PNG that needs no fonts installed.
 //!
 //! A [`Figure`] is a row of [`Panel`]s, each with its own pair of [`Axis`] and
 //! any number of [`Series`] (lines, markers), [`Band`]s, [`RefLine`]s,
@@ -32,7 +32,7 @@
 //! positive on a logarithmic axis. Limits that cannot be shown are not data
 //! but mistakes, and are errors.
 //!
-//! # Same bytes everywhere
+//! # Same picture everywhere
 //!
 //! The SVG names its fonts and leaves the drawing of them to the viewer. The
 //! PNG is rendered from that very SVG with DejaVu Sans, which is compiled in,

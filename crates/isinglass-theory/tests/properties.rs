@@ -1,0 +1,208 @@
+//! Properties of the maps, over random networks and signals, and finite differences.
+
+mod common;
+
+use isinglass_theory::activation::{Activation, FieldPair, Parity, Phi, Tanh};
+use isinglass_theory::{Correlation, MeanField, Model, Network, Neuron, Point, VarianceFixedPoint, WeightVariance};
+use proptest::prelude::*;
+
+fn sigmoid() -> impl Strategy<Value = Neuron> {
+    let parameter = || (-1.5f64..1.5).prop_map(f64::exp);
+    prop_oneof![
+        Just(Neuron::Sign),
+        parameter().prop_map(Neuron::Probit),
+        parameter().prop_map(Neuron::Logistic),
+        parameter().prop_map(Neuron::Erf),
+        parameter().prop_map(Neuron::Tanh),
+    ]
+}
+
+/// Any valid network at any allowed initialisation.
+fn any_field() -> impl Strategy<Value = MeanField> {
+    (prop::sample::select(Model::ALL.to_vec()), sigmoid(), 0.01f64..1.0, prop_oneof![Just(0.0), 1e-6f64..3.0]).prop_map(
+        |(model, neuron, sigma2, sigma_b2)| {
+            let neuron = if model == Model::Binary { Neuron::Sign } else { neuron };
+            let sigma2 = match model.weight_variance() {
+                WeightVariance::Means => Some(sigma2),
+                WeightVariance::Weights => Some(3.0 * sigma2),
+                WeightVariance::None => None,
+            };
+            Network::new(model, neuron).unwrap().at(sigma2, sigma_b2).unwrap()
+        },
+    )
+}
+
+fn variance() -> impl Strategy<Value = f64> {
+    (-9.0f64..7.0).prop_map(f64::exp)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn correlation_map_is_monotone(field in any_field(), q in variance(), a in 0.0f64..1.9, b in 0.0f64..1.9) {
+        let (near, far) = if a < b { (a, b) } else { (b, a) };
+        prop_assume!(far - near > 1e-6);
+        let map = |deficit: f64| field.pair_map(&FieldPair::equal(q, Correlation::from_deficit(deficit).unwrap())).unwrap().correlation;
+        prop_assert!(map(near).deficit() < map(far).deficit());
+        prop_assert!(map(near).c() > map(far).c());
+    }
+
+    #[test]
+    fn maps_are_symmetric_in_the_two_signals(field in any_field(), q_a in variance(), q_b in variance(), deficit in 0.0f64..2.0) {
+        let correlation = Correlation::from_deficit(deficit).unwrap();
+        let one = field.pair_map(&FieldPair { q_a, q_b, correlation }).unwrap();
+        let other = field.pair_map(&FieldPair { q_a: q_b, q_b: q_a, correlation }).unwrap();
+        prop_assert_eq!((one.q_a, one.q_b), (other.q_b, other.q_a));
+        prop_assert!((one.correlation.deficit() / other.correlation.deficit() - 1.0).abs() < 1e-12 || one.correlation.deficit() == other.correlation.deficit());
+    }
+
+    #[test]
+    fn equal_signals_stay_equal_exactly_where_they_must(field in any_field(), q in variance()) {
+        let next = field.pair_map(&FieldPair::equal(q, Correlation::ONE)).unwrap();
+        prop_assert_eq!(next.correlation.deficit() == 0.0, field.keeps_equal_signals_equal());
+    }
+
+    #[test]
+    fn correlation_and_deficit_belong_together(field in any_field(), q_a in variance(), q_b in variance(), deficit in 0.0f64..2.0) {
+        let next = field.pair_map(&FieldPair { q_a, q_b, correlation: Correlation::from_deficit(deficit).unwrap() }).unwrap();
+        prop_assert!((next.correlation.c() + next.correlation.deficit() - 1.0).abs() < 1e-12, "{:?}", next);
+    }
+
+    #[test]
+    fn fixed_points_are_fixed(field in any_field()) {
+        let point = Point::of(&field).unwrap();
+        if let VarianceFixedPoint::Positive(q) = point.q_star {
+            // A rounding error in q' moves q* by that over 1 − dq.
+            prop_assert!((field.variance_map(q).unwrap() / q - 1.0).abs() < 1e-14 + 1e-13 * (1.0 - point.dq.unwrap()).abs());
+            let c = point.c_star.unwrap();
+            let next = field.pair_map(&FieldPair::equal(q, c)).unwrap().correlation;
+            prop_assert!((next.deficit() - c.deficit()).abs() <= 1e-12 * c.deficit().max(1e-3), "{:?} → {:?}", c, next);
+            prop_assert!(point.dq.unwrap() <= 1.0 + 1e-9 && point.chi.unwrap() <= 1.0 + 1e-9, "{:?}", point);
+        }
+    }
+
+    #[test]
+    fn slopes_are_those_of_finite_differences(field in any_field()) {
+        let point = Point::of(&field).unwrap();
+        let VarianceFixedPoint::Positive(q) = point.q_star else { return Ok(()) };
+        let step = 1e-4 * q;
+        let difference = (field.variance_map(q + step).unwrap() - field.variance_map(q - step).unwrap()) / (2.0 * step);
+        prop_assert!((difference - point.dq.unwrap()).abs() < 1e-6 * (1.0 + point.dq.unwrap()), "dq: {difference} and {:?}", point.dq);
+        // χ at a correlation in the middle, where the map is smooth for every neuron.
+        let c = 0.4;
+        let map = |c: f64| field.pair_map(&FieldPair::equal(q, Correlation::new(c).unwrap())).unwrap().correlation.c();
+        let difference = (map(c + 1e-4) - map(c - 1e-4)) / 2e-4;
+        let chi = field.chi(q, Correlation::new(c).unwrap()).unwrap();
+        prop_assert!((difference - chi).abs() < 1e-6 * (1.0 + chi), "χ: {difference} and {chi}");
+        // χ₁, one-sided: 1 − c' = (1 − c'(1)) + χ₁(1 − c), except for steps.
+        if let Some(chi_1) = point.chi_1 {
+            let deficit = |deficit: f64| field.pair_map(&FieldPair::equal(q, Correlation::from_deficit(deficit).unwrap())).unwrap().correlation.deficit();
+            // Richardson: removes the curvature of the map.
+            let slope = |d: f64| (deficit(d) - deficit(0.0)) / d;
+            let d = 1e-5 / (1.0 + q);
+            let difference = 2.0 * slope(d / 2.0) - slope(d);
+            prop_assert!((difference - chi_1).abs() < 1e-4 * (1.0 + chi_1), "χ₁: {difference} and {chi_1}");
+        }
+    }
+
+    #[test]
+    fn tanh_certifies_itself_at_every_scale(log_q in -30.0f64..16.0, gain in 0.1f64..10.0, log_deficit in -30.0f64..0.69) {
+        let phi = Tanh::new(gain);
+        let q = log_q.exp();
+        prop_assert!(phi.moments(q).is_ok());
+        prop_assert!(phi.critical_excess(q).is_ok());
+        let pair = FieldPair::equal(q, Correlation::from_deficit(log_deficit.exp()).unwrap());
+        prop_assert!(phi.pair_moments(&pair).is_ok(), "{:?}", phi.pair_moments(&pair));
+        prop_assert!(phi.slope_product(&pair).is_ok());
+    }
+
+    #[test]
+    fn a_phi_of_the_users_own_agrees_with_the_built_in_one(log_q in -5.0f64..2.0, deficit in 0.0f64..2.0, ratio in 0.3f64..3.0) {
+        let q = log_q.exp();
+        let (own, built_in) = (Own(Phi::Tanh(Tanh::new(1.2))), Tanh::new(1.2));
+        let (a, b) = (own.moments(q).unwrap(), built_in.moments(q).unwrap());
+        for (x, y) in [(a.mean_square, b.mean_square), (a.deficit, b.deficit), (a.slope_square, b.slope_square), (a.growth, b.growth)] {
+            prop_assert!((x / y - 1.0).abs() < 1e-7, "{x} and {y}");
+        }
+        let pair = FieldPair { q_a: q, q_b: ratio * q, correlation: Correlation::from_deficit(deficit).unwrap() };
+        let (a, b) = (own.pair_moments(&pair).unwrap(), built_in.pair_moments(&pair).unwrap());
+        prop_assert!((a.product - b.product).abs() < 1e-11 && (a.distance / b.distance - 1.0).abs() < 1e-8);
+        prop_assert!((a.decorrelation - b.decorrelation).abs() < 1e-9);
+        prop_assert!((own.slope_product(&pair).unwrap() / built_in.slope_product(&pair).unwrap() - 1.0).abs() < 1e-7);
+    }
+}
+
+/// A built-in φ stripped of everything but its value.
+#[derive(Clone)]
+struct Own(Phi);
+
+impl Activation for Own {
+    fn value(&self, h: f64) -> f64 {
+        self.0.value(h)
+    }
+    fn parity(&self) -> Parity {
+        Parity::Odd
+    }
+}
+
+/// States a slope that is not its own.
+struct Inconsistent;
+
+impl Activation for Inconsistent {
+    fn value(&self, h: f64) -> f64 {
+        h.tanh()
+    }
+    fn slope(&self, _h: f64) -> f64 {
+        1.0
+    }
+}
+
+#[test]
+fn derivatives_that_do_not_belong_to_the_value_are_noticed() {
+    assert!(matches!(Inconsistent.moments(1.0), Err(isinglass_theory::Error::InconsistentDerivatives { .. })));
+}
+
+#[test]
+fn a_network_of_the_users_own_has_the_same_theory() {
+    let own =
+        Network::with_activation(Model::Continuous, Own("tanh".parse::<Neuron>().unwrap().mean())).unwrap().at(Some(2.0), 0.1).unwrap();
+    let built_in = common::field("continuous", "tanh", 2.0, 0.1);
+    let (a, b) = (Point::of(&own).unwrap(), Point::of(&built_in).unwrap());
+    common::close(a.q_star.finite().unwrap(), b.q_star.finite().unwrap(), 1e-10);
+    common::close(a.c_star.unwrap().c(), b.c_star.unwrap().c(), 1e-8);
+    common::close(a.chi.unwrap(), b.chi.unwrap(), 1e-8);
+    assert_eq!(a.phase, b.phase);
+}
+
+#[test]
+fn trajectories_end_at_the_fixed_point() {
+    for (model, neuron, sigma2, sigma_b2) in
+        [("continuous", "tanh", 2.0, 0.1), ("deterministic", "erf:1", 0.9, 0.05), ("lrt-continuous", "tanh:1.5", 0.9, 0.2)]
+    {
+        let field = common::field(model, neuron, sigma2, sigma_b2);
+        let point = Point::of(&field).unwrap();
+        let last = *field.trajectory(common::pair(0.3, 4.0, 0.2), 400).unwrap().last().unwrap();
+        common::close(last.q_a, point.q_star.finite().unwrap(), 1e-10);
+        common::close(last.q_b, point.q_star.finite().unwrap(), 1e-10);
+        common::close(last.correlation.c(), point.c_star.unwrap().c(), 1e-9);
+    }
+}
+
+#[test]
+fn first_layer_follows_its_own_rule() {
+    let inputs = common::pair(0.1, 0.3, 0.5);
+    let k = 0.5 * (0.1f64 * 0.3).sqrt();
+    // Deterministic: q¹ = (σ_m² q⁰ + σ_b²)/(n² + s(1 − σ_m²) q⁰).
+    let next = common::field("deterministic", "probit:2", 0.8, 0.05).first_layer(&inputs).unwrap();
+    let d = |q0: f64| 4.0 + 0.2 * q0;
+    common::close(next.q_a, (0.8 * 0.1 + 0.05) / d(0.1), 1e-14);
+    common::close(next.q_b, (0.8 * 0.3 + 0.05) / d(0.3), 1e-14);
+    common::close(next.correlation.c() * (next.q_a * next.q_b).sqrt(), (0.8 * k + 0.05) / (d(0.1) * d(0.3)).sqrt(), 1e-13);
+    // LRT: q¹ = q⁰ + σ_b², covariance σ_m² q⁰_ab + σ_b².
+    for model in ["lrt-binary", "lrt-continuous"] {
+        let next = common::field(model, "tanh", 0.8, 0.05).first_layer(&inputs).unwrap();
+        common::close(next.q_a, 0.15, 1e-14);
+        common::close(next.correlation.c() * (next.q_a * next.q_b).sqrt(), 0.8 * k + 0.05, 1e-13);
+    }
+}
