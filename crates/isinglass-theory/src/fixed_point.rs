@@ -153,6 +153,10 @@ impl<A: Activation> MeanField<A> {
         if low >= 1.0 || excess(0.0)? >= 0.0 {
             return Ok(Correlation::ZERO);
         }
+        // Where the map is flat (σ_m² = 0) the lower end is the fixed point already, up to rounding.
+        if excess(low.ln())? <= 0.0 {
+            return Correlation::from_deficit(low);
+        }
         Correlation::from_deficit(bracketed("c*", low.ln(), 0.0, excess)?.exp().min(1.0))
     }
 }

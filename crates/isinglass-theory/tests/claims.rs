@@ -379,8 +379,8 @@ fn gauss_hermite_quadrature_is_not_good_enough() {
     close(gauss_hermite(25, 2.0, |h| h * h), 2.0, 1e-12);
     let square = |h: f64| libm::erf(h).powi(2);
     let error = |q: f64| (gauss_hermite(25, q, square) - Erf::new(1.0).moments(q).unwrap().mean_square).abs();
-    assert!((error(10.0) - 1e-2).abs() < 5e-3, "{}", error(10.0));
-    assert!((error(100.0) - 0.16).abs() < 5e-2, "{}", error(100.0));
+    assert!(error(10.0) > 1e-3, "{}", error(10.0));
+    assert!(error(100.0) > 0.1, "{}", error(100.0));
     // The trapezoidal rule is.
     for q in [1.0, 10.0, 100.0] {
         close(expectation("E erf²", q, square).unwrap(), Erf::new(1.0).moments(q).unwrap().mean_square, 1e-13);

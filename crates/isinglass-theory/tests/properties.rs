@@ -37,7 +37,7 @@ fn variance() -> impl Strategy<Value = f64> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn correlation_map_is_monotone(field in any_field(), q in variance(), a in 0.0f64..1.9, b in 0.0f64..1.9) {
@@ -178,7 +178,7 @@ fn a_network_of_the_users_own_has_the_same_theory() {
 #[test]
 fn trajectories_end_at_the_fixed_point() {
     for (model, neuron, sigma2, sigma_b2) in
-        [("continuous", "tanh", 2.0, 0.1), ("deterministic", "erf:1", 0.9, 0.05), ("lrt-continuous", "tanh:1.5", 0.9, 0.2)]
+        [("continuous", "tanh", 3.0, 0.1), ("deterministic", "erf:1", 0.9, 0.05), ("lrt-continuous", "tanh:1.5", 0.9, 0.2)]
     {
         let field = common::field(model, neuron, sigma2, sigma_b2);
         let point = Point::of(&field).unwrap();
