@@ -10,7 +10,7 @@
 //! | `D` | `E φ'_a φ'_b` | [`Activation::slope_product`] |
 //!
 //! `erf`, `sign`, `relu` and `linear` have closed forms; `tanh` is a mixture of error functions ([`Tanh`]); any other
-//! smooth `φ` gets them by the certified trapezoidal rule of [`quadrature`](crate::quadrature), through the default methods of the trait.
+//! smooth `φ` gets them by the certified trapezoidal rule of [`quadrature`], through the default methods of the trait.
 //!
 //! ```
 //! use isinglass_theory::activation::{Activation, Parity, Tanh};

@@ -53,7 +53,8 @@ mod tests {
 
     #[test]
     fn finds_simple_multiple_and_steep_roots() {
-        let cases: [(fn(f64) -> f64, f64, f64, f64); 3] = [
+        type Case = (fn(f64) -> f64, f64, f64, f64);
+        let cases: [Case; 3] = [
             (|x| x * x - 2.0, 0.0, 2.0, 2f64.sqrt()),
             (|x| (x - 0.3).powi(3), 0.0, 1.0, 0.3),
             (|x| (50.0 * (x - 0.7)).tanh(), -5.0, 1.0, 0.7),

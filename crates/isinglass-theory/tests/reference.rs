@@ -66,8 +66,7 @@ impl Comparison {
     fn close(&mut self, row: &Row, what: &str, value: f64, expected: f64, tolerance: f64) {
         self.checked += 1;
         let error = if expected == 0.0 { value.abs() } else { (value / expected - 1.0).abs() };
-        // Written so that NaN fails.
-        if !(error <= tolerance) {
+        if error.is_nan() || error > tolerance {
             self.failures.push(format!("{what} = {value:e}, expected {expected:e}, relative error {error:.1e}: {}", row.fields.join(",")));
         }
     }

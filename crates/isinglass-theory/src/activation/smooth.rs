@@ -70,11 +70,12 @@ mod tests {
 
     #[test]
     fn derivatives_of_sigmoids_are_within_the_stated_error() {
-        let cases: [(fn(f64) -> f64, fn(f64) -> f64, fn(f64) -> f64); 2] = [
-            (f64::tanh, |x| 1.0 - x.tanh().powi(2), |x| -2.0 * x.tanh() * (1.0 - x.tanh().powi(2))),
-            (f64::atan, |x| 1.0 / (1.0 + x * x), |x| -2.0 * x / (1.0 + x * x).powi(2)),
+        type Function = fn(f64) -> f64;
+        let cases: [[Function; 3]; 2] = [
+            [f64::tanh, |x| 1.0 - x.tanh().powi(2), |x| -2.0 * x.tanh() * (1.0 - x.tanh().powi(2))],
+            [f64::atan, |x| 1.0 / (1.0 + x * x), |x| -2.0 * x / (1.0 + x * x).powi(2)],
         ];
-        for (f, slope, curvature) in cases {
+        for [f, slope, curvature] in cases {
             for x in [0.0, 0.1, 0.7, 1.9, 5.0, -3.0] {
                 let first = differentiate(f, x);
                 assert!((first.value - slope(x)).abs() < 1e-11, "f'({x}): {first:?}");

@@ -14,7 +14,15 @@ pub type Record = Map<String, Value>;
 #[derive(Debug, Default)]
 pub struct Report {
     facts: Record,
-    rows: Option<(&'static str, Vec<Record>)>,
+    rows: Option<Rows>,
+}
+
+/// Rows under one header.
+#[derive(Debug)]
+struct Rows {
+    key: &'static str,
+    columns: Vec<String>,
+    rows: Vec<Record>,
 }
 
 impl Report {
@@ -32,7 +40,16 @@ impl Report {
 
     /// Sets the rows and the key they have in JSON.
     pub fn rows(&mut self, key: &'static str, rows: Vec<Record>) -> &mut Self {
-        self.rows = Some((key, rows));
+        let columns = rows.first().map(|row| row.keys().cloned().collect()).unwrap_or_default();
+        self.rows = Some(Rows { key, columns, rows });
+        self
+    }
+
+    /// Names the columns of a table that may be empty.
+    pub fn columns(&mut self, columns: impl IntoIterator<Item = String>) -> &mut Self {
+        if let Some(rows) = &mut self.rows {
+            rows.columns = columns.into_iter().collect();
+        }
         self
     }
 
@@ -49,7 +66,7 @@ impl Report {
 
     fn write_json(self, out: &mut impl Write) -> io::Result<()> {
         let mut object = self.facts;
-        if let Some((key, rows)) = self.rows {
+        if let Some(Rows { key, rows, .. }) = self.rows {
             object.insert(key.to_owned(), Value::Array(rows.into_iter().map(Value::Object).collect()));
         }
         serde_json::to_writer_pretty(&mut *out, &Value::Object(object))?;
@@ -57,12 +74,14 @@ impl Report {
     }
 
     fn write_csv(self, out: &mut impl Write) -> io::Result<()> {
-        let rows = match self.rows {
-            Some((_, rows)) => rows,
-            None => vec![flatten(self.facts)],
+        let (columns, rows) = match self.rows {
+            Some(Rows { columns, rows, .. }) => (columns, rows),
+            None => {
+                let row = flatten(self.facts);
+                (row.keys().cloned().collect(), vec![row])
+            }
         };
-        let Some(first) = rows.first() else { return Ok(()) };
-        writeln!(out, "{}", first.keys().map(|key| csv_text(key)).collect::<Vec<_>>().join(","))?;
+        writeln!(out, "{}", columns.iter().map(|column| csv_text(column)).collect::<Vec<_>>().join(","))?;
         for row in &rows {
             writeln!(out, "{}", row.values().map(csv_value).collect::<Vec<_>>().join(","))?;
         }
@@ -80,7 +99,7 @@ impl Report {
                 _ => writeln!(out, "{key:width$}  {}", cell_text(value))?,
             }
         }
-        if let Some((_, rows)) = &self.rows
+        if let Some(Rows { rows, .. }) = &self.rows
             && !rows.is_empty()
         {
             writeln!(out)?;

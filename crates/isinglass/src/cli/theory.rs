@@ -14,19 +14,14 @@ use clap::Subcommand;
 
 use super::CliError;
 
+/// The commands; each is described where its flags are.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Fixed points, slopes, depth scales and the phase at one initialisation
     Point(point::Args),
-    /// A pair of signals, layer by layer
     Trajectory(trajectory::Args),
-    /// The correlation map c_in → c_out, with the variance at its fixed point
     Map(map::Args),
-    /// All critical initialisations, and which of them can be used
     CriticalLine(critical_line::Args),
-    /// χ₁ or ξ_c over the plane of initialisations
     PhaseDiagram(phase_diagram::Args),
-    /// Which variances to use for a network of a given depth
     Advise(advise::Args),
 }
 

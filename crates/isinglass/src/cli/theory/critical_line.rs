@@ -8,15 +8,15 @@ use super::range::Range;
 use crate::cli::CliError;
 use crate::cli::report::{Record, Report, number};
 
-/// All critical initialisations, where χ₁ = 1 and equal signals stay equal, and which of them can be used.
+/// All critical initialisations, and which of them can be used.
 ///
-/// A line is given along q, the variance of the fields on it, which resolves σ_b² down to 1e-30. Points with σ_m² > 1 are theory only:
+/// Critical is where χ₁ = 1 and equal signals stay equal. A line is given along q, the variance of the fields on it, which resolves σ_b² down to 1e-30. Points with σ_m² > 1 are theory only:
 /// means in [-1, 1] cannot have such a variance.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   isinglass theory critical-line --model deterministic --neuron probit:1
   isinglass theory critical-line --model deterministic --neuron tanh --plot line.svg
-  isinglass theory critical-line --model continuous --neuron tanh --q 1e-10:100 --points 500 --format csv")]
+  isinglass theory critical-line --model continuous --neuron tanh --points 500 --format csv")]
 pub struct Args {
     #[command(flatten)]
     network: NetworkArgs,
@@ -67,7 +67,10 @@ impl Args {
             });
             report.fact("allowed", segments.collect::<Vec<_>>());
         }
-        report.rows("points", points.iter().map(|point| describe_with_limit(network.model(), point)).collect());
+        let columns = describe_with_limit(network.model(), &CriticalPoint { q: 0.0, sigma2: None, sigma_b2: 0.0 });
+        report
+            .rows("points", points.iter().map(|point| describe_with_limit(network.model(), point)).collect())
+            .columns(columns.into_iter().map(|(key, _)| key));
         report.fact("verdict", verdict::of_criticality(&network, &critical)?);
         Ok(report.print(self.output.format)?)
     }

@@ -13,7 +13,7 @@ use crate::cli::report::{Record, Report, number};
 /// Where the signal dies out (q* = 0) the map is that of vanishing signals; where every variance is kept or none is finite (relu, linear), that of large ones.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  isinglass theory map --model deterministic --neuron sign --sigma-m2 0.99 --sigma-b2 0.001 --plot map.svg
+  isinglass theory map --neuron sign --sigma-m2 0.99 --sigma-b2 0.001 --plot map.svg
   isinglass theory map --model binary --c 0.1,0.5,0.9 --format csv")]
 pub struct Args {
     #[command(flatten)]

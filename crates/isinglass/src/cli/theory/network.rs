@@ -109,13 +109,25 @@ pub fn weight_variance_key(model: Model) -> Option<&'static str> {
 }
 
 /// The same with the markup of charts.
-pub fn weight_variance_label(model: Model) -> &'static str {
+fn weight_variance_symbol(model: Model) -> &'static str {
     match model.weight_variance() {
         WeightVariance::Means => "σ_m^2",
         WeightVariance::Weights => "σ_w^2",
         WeightVariance::None => "",
     }
 }
+
+/// The same as the label of an axis.
+pub fn weight_variance_axis(model: Model) -> &'static str {
+    match model.weight_variance() {
+        WeightVariance::Means => "variance of the means, σ_m^2",
+        WeightVariance::Weights => "variance of the weights, σ_w^2",
+        WeightVariance::None => "no variance of weights to choose",
+    }
+}
+
+/// The label of the biases' axis.
+pub const BIAS_AXIS: &str = "variance of the biases, σ_b^2";
 
 /// `model`, `neuron`.
 pub fn describe_network(network: &Network) -> Record {
@@ -140,7 +152,7 @@ pub fn title(field: &MeanField) -> String {
     let network = field.network();
     let mut words = network_title(network);
     if let Some(sigma2) = field.sigma2() {
-        words.push_str(&format!(", {} = {sigma2}", weight_variance_label(network.model())));
+        words.push_str(&format!(", {} = {sigma2}", weight_variance_symbol(network.model())));
     }
     words.push_str(&format!(", σ_b^2 = {}", field.sigma_b2()));
     words

@@ -8,20 +8,21 @@ use isinglass_lab::phase_diagram::{Cell, PhaseDiagram, Quantity, linspace};
 use isinglass_theory::{CriticalPoint, CriticalSet, Model, Network, verdict};
 use serde_json::Value;
 
-use super::network::{FormatArgs, NetworkArgs, PlotArgs, describe_network, network_title, weight_variance_key};
+use super::network::{FormatArgs, NetworkArgs, PlotArgs, describe_network, weight_variance_key};
 use super::range::{Grid, Range};
 use crate::cli::report::{Record, Report, number};
 use crate::cli::{CliError, Format};
 
-/// χ₁ or ξ_c over the plane of (σ_m², σ_b²) or (σ_w², σ_b²), with the critical line and the limit σ_m² = 1.
+/// χ₁ or ξ_c over the plane of initialisations.
 ///
-/// CSV has one row per point; JSON has the axes x and y and one list per row of the grid; the table counts the phases.
+/// The plane is (σ_m², σ_b²) or (σ_w², σ_b²); the picture also shows the critical line and the limit σ_m² = 1.
+/// CSV has one row per point; JSON has the two axes and one list per row of the grid; the table counts the phases.
 /// Points with σ_m² > 1 are empty: no means have such a variance.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   isinglass theory phase-diagram --model continuous --neuron tanh --grid 200x200 --plot phase.svg
   isinglass theory phase-diagram --neuron erf:1 --x 0:1.2 --y 0:0.2 --plot phase.png
-  isinglass theory phase-diagram --model lrt-continuous --neuron tanh --quantity xi_c --format csv")]
+  isinglass theory phase-diagram --model lrt-continuous --neuron tanh --quantity xi_c --grid 50x50")]
 pub struct Args {
     #[command(flatten)]
     network: NetworkArgs,
@@ -84,7 +85,7 @@ impl Args {
         bar.finish_and_clear();
         let line = line_inside(&network, &critical, self.y)?;
         if let Some(path) = plot {
-            super::pictures::phase_diagram(&network_title(&network), &network, &diagram, quantity, &line)?.save(path)?;
+            super::pictures::phase_diagram(&network, &diagram, quantity, &critical, &line)?.save(path)?;
         }
         match self.output.format {
             Format::Csv => Ok(write_csv(network.model(), &diagram, quantity)?),
@@ -96,7 +97,7 @@ impl Args {
     }
 }
 
-/// To the allowed limit for means, or a little past the start of the critical line if that lies further out.
+/// A little past the allowed limit for means, and a little past the start of the critical line.
 fn default_range(network: &Network, critical: &CriticalSet) -> Range {
     let start = match critical {
         CriticalSet::Line { start, .. } => start.sigma2,
@@ -104,7 +105,7 @@ fn default_range(network: &Network, critical: &CriticalSet) -> Range {
         CriticalSet::Empty(_) => None,
     };
     let high = match weight_variance_key(network.model()) {
-        Some("sigma_m2") => start.map_or(1.0, |start| if start > 1.0 + 1e-9 { 1.15 * start } else { 1.0 }),
+        Some("sigma_m2") => start.map_or(1.1, |start| (1.15 * start).max(1.1)),
         _ => start.map_or(4.0, |start| 4.0 * start),
     };
     Range { low: 0.0, high }

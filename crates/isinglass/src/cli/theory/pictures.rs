@@ -5,9 +5,9 @@ use isinglass_lab::phase_diagram::{PhaseDiagram, Quantity, linspace};
 use isinglass_theory::activation::FieldPair;
 use isinglass_theory::advice::carried_rate;
 use isinglass_theory::verdict::digits;
-use isinglass_theory::{Advice, CriticalPoint, Model, Network, Point, WeightVariance, depth_scale};
+use isinglass_theory::{Advice, CriticalPoint, CriticalSet, Model, Network, Point, WeightVariance, depth_scale};
 
-use super::network::weight_variance_label;
+use super::network::{BIAS_AXIS, network_title, weight_variance_axis};
 use crate::cli::CliError;
 
 /// Variances and correlation over the layers.
@@ -18,8 +18,11 @@ pub fn trajectory(title: &str, layers: &[FieldPair]) -> Figure {
     let smallest = layers.iter().map(|pair| pair.q_a.min(pair.q_b)).fold(f64::INFINITY, f64::min);
     // A signal that dies out is a straight line on a logarithmic axis, and an invisible one on a linear axis.
     let fades = smallest > 0.0 && smallest < 1e-3 * largest;
-    let q_axis =
-        if fades { Axis::log10("variance q") } else { Axis::linear("variance q").range(0.0, (1.05 * largest).max(f64::MIN_POSITIVE)) };
+    let q_axis = if fades {
+        Axis::log10("variance of the field, q")
+    } else {
+        Axis::linear("variance of the field, q").range(0.0, (1.05 * largest).max(f64::MIN_POSITIVE))
+    };
     let mut variance = Panel::new(Axis::linear("layer"), q_axis);
     if equal {
         variance = variance.series(Series::line(curve(|pair| pair.q_a)).name("q_a = q_b"));
@@ -29,7 +32,7 @@ pub fn trajectory(title: &str, layers: &[FieldPair]) -> Figure {
             .series(Series::line(curve(|pair| pair.q_b)).name("q_b").dash(Dash::Dashed));
     }
     let negative = layers.iter().any(|pair| pair.correlation.c() < 0.0);
-    let c_axis = Axis::linear("correlation c").range(if negative { -1.03 } else { 0.0 }, 1.03);
+    let c_axis = Axis::linear("correlation of the signals, c").range(if negative { -1.03 } else { 0.0 }, 1.03);
     let correlation =
         Panel::new(Axis::linear("layer"), c_axis).series(Series::line(curve(|pair| pair.correlation.c())).colour(Colour::VERMILION));
     Figure::new().title(title).panel(variance).panel(correlation)
@@ -38,7 +41,7 @@ pub fn trajectory(title: &str, layers: &[FieldPair]) -> Figure {
 /// `c_out` over `c_in` with the diagonal, on which the fixed points lie.
 pub fn correlation_map(title: &str, curve: &[(f64, f64)]) -> Figure {
     let axis = |label: &str| Axis::linear(label).range(0.0, 1.0);
-    let panel = Panel::new(axis("c_{in}"), axis("c_{out}"))
+    let panel = Panel::new(axis("correlation before the layer, c_{in}"), axis("correlation after it, c_{out}"))
         .square()
         .diagonal()
         .series(Series::line(curve.iter().copied()).name("correlation map"))
@@ -48,15 +51,14 @@ pub fn correlation_map(title: &str, curve: &[(f64, f64)]) -> Figure {
 
 /// Critical initialisations in the plane of `σ_b²` (logarithmic) and `σ_m²` or `σ_w²`.
 pub fn critical_line(title: &str, model: Model, points: &[CriticalPoint]) -> Figure {
-    let label = weight_variance_label(model);
     let means = model.weight_variance() == WeightVariance::Means;
     let place = |point: &CriticalPoint| (point.sigma_b2, point.sigma2.unwrap_or(1.0));
     let positive: Vec<(f64, f64)> = points.iter().filter(|point| point.sigma_b2 > 0.0).map(place).collect();
     let on_a_line = positive.len() > 1;
     let top = points.iter().filter_map(|point| point.sigma2).fold(1.0, f64::max);
-    let y_axis = Axis::linear(if label.is_empty() { "(no weight variance)" } else { label }).range(0.0, 1.25 * top);
+    let y_axis = Axis::linear(weight_variance_axis(model)).range(0.0, 1.25 * top);
     let x_limit = points.iter().map(|point| point.sigma_b2).fold(0.5, |limit, sigma_b2| f64::max(limit, 2.0 * sigma_b2));
-    let x_axis = if on_a_line { Axis::log10("σ_b^2") } else { Axis::linear("σ_b^2").range(-0.05 * x_limit, x_limit) };
+    let x_axis = if on_a_line { Axis::log10(BIAS_AXIS) } else { Axis::linear(BIAS_AXIS).range(-0.05 * x_limit, x_limit) };
     let mut panel = Panel::new(x_axis, y_axis);
     if means {
         panel = panel.region(Region::above(1.0).label("σ_m^2 > 1: not allowed")).ref_line(RefLine::horizontal(1.0).label("σ_m^2 = 1"));
@@ -75,13 +77,12 @@ pub fn critical_line(title: &str, model: Model, points: &[CriticalPoint]) -> Fig
 
 /// `χ₁` or `ξ_c` in colours, with the critical line and the limit of what is allowed.
 pub fn phase_diagram(
-    title: &str,
     network: &Network,
     diagram: &PhaseDiagram,
     quantity: Quantity,
+    critical: &CriticalSet,
     line: &[CriticalPoint],
 ) -> Result<Figure, CliError> {
-    let label = weight_variance_label(network.model());
     let edges = |values: &[f64]| {
         let half = 0.5 * (values[1] - values[0]);
         (values[0] - half, values[values.len() - 1] + half)
@@ -101,18 +102,25 @@ pub fn phase_diagram(
         Quantity::Chi1 => {
             let finite = diagram.cells().iter().filter_map(|cell| cell.chi_1);
             let highest = finite.fold(0.0, f64::max);
-            map.label("χ_1").colours(ColourMap::Diverging { centre: 1.0 }).limits(0.0, if highest > 1.0 { highest } else { 2.0 })
+            map.label("slope at c = 1, χ_1")
+                .colours(ColourMap::Diverging { centre: 1.0 })
+                .limits(0.0, if highest > 1.0 { highest } else { 2.0 })
         }
-        Quantity::XiC => map.label("ξ_c (layers)").log10().limits(0.3, 100.0),
+        Quantity::XiC => map.label("depth scale of correlations, ξ_c (layers)").log10().limits(0.3, 100.0),
     };
     let mut panel = Panel::new(
-        Axis::linear(label).range(diagram.x[0], diagram.x[diagram.x.len() - 1]),
-        Axis::linear("σ_b^2").range(diagram.y[0], diagram.y[diagram.y.len() - 1]),
+        Axis::linear(weight_variance_axis(network.model())).range(diagram.x[0], diagram.x[diagram.x.len() - 1]),
+        Axis::linear(BIAS_AXIS).range(diagram.y[0], diagram.y[diagram.y.len() - 1]),
     )
     .heat_map(map);
     if !line.is_empty() {
         let points = line.iter().map(|point| (point.sigma2.unwrap_or(f64::NAN), point.sigma_b2));
         panel = panel.series(Series::line(points).name("critical line, χ_1 = 1").colour(Colour::BLACK).width(2.5));
+    }
+    if let CriticalSet::Points(points) = critical {
+        for point in points {
+            panel = panel.callout(Callout::new(point.sigma2.unwrap_or(f64::NAN), point.sigma_b2, "critical"));
+        }
     }
     if network.model().weight_variance() == WeightVariance::Means && diagram.x[diagram.x.len() - 1] >= 1.0 {
         panel = panel.ref_line(RefLine::vertical(1.0).label("σ_m^2 = 1").colour(Colour::BLACK));
@@ -120,7 +128,7 @@ pub fn phase_diagram(
             panel = panel.region(Region::right_of(1.0).label("not allowed"));
         }
     }
-    Ok(Figure::new().title(title).panel(panel))
+    Ok(Figure::new().title(network_title(network)).panel(panel))
 }
 
 /// How deep signals reach as the weight variance changes, with the depth that is wanted.
@@ -137,11 +145,13 @@ pub fn reach(title: &str, network: &Network, advice: &Advice) -> Result<Figure, 
     }
     let highest = curve.iter().map(|point| point.1).filter(|reached| reached.is_finite()).fold(depth, f64::max);
     let top = (1.3 * highest).min(5.0 * depth).max(1.3 * depth);
-    let mut panel =
-        Panel::new(Axis::linear(weight_variance_label(network.model())).range(0.0, 1.08 * limit), Axis::linear("layers").range(0.0, top))
-            .series(Series::line(curve).name(format!("reach, {} ξ", digits(advice.reach))).width(2.5))
-            .ref_line(RefLine::horizontal(depth).label(format!("depth {}", advice.depth)))
-            .ref_line(RefLine::vertical(limit).label(format!("best: {}", digits(limit))));
+    let mut panel = Panel::new(
+        Axis::linear(weight_variance_axis(network.model())).range(0.0, 1.08 * limit),
+        Axis::linear("reach of signals (layers)").range(0.0, top),
+    )
+    .series(Series::line(curve).name(format!("reach, {} ξ", digits(advice.reach))).width(2.5))
+    .ref_line(RefLine::horizontal(depth).label(format!("depth {}", advice.depth)))
+    .ref_line(RefLine::vertical(limit).label(format!("best: {}", digits(limit))));
     if let Some(smallest) = advice.smallest.as_ref().and_then(|smallest| smallest.sigma2) {
         panel = panel.callout(Callout::new(smallest, depth, format!("smallest: {}", digits(smallest))));
     }

@@ -14,7 +14,7 @@ use crate::cli::report::{Record, Report, number};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   isinglass theory point --model deterministic --neuron sign --sigma-m2 0.9 --sigma-b2 0.001
-  isinglass theory point --model continuous --neuron tanh --sigma-w2 1.76 --sigma-b2 0.05 --format json
+  isinglass theory point --model continuous --neuron tanh --sigma-w2 1.76 --sigma-b2 0.05
   isinglass theory point --model binary --sigma-b2 0.1")]
 pub struct Args {
     #[command(flatten)]

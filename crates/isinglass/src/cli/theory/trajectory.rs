@@ -7,14 +7,14 @@ use super::network::{FormatArgs, NetworkArgs, PlotArgs, VarianceArgs, describe_n
 use crate::cli::CliError;
 use crate::cli::report::{Record, Report, number};
 
-/// A pair of signals, layer by layer: the variances q_a and q_b of their fields and the correlation c.
+/// A pair of signals, layer by layer.
 ///
-/// Layer 0 is the start. With --input-variance it holds the network's inputs, which are not random, and the first layer follows its own rule.
+/// Gives the variances q_a and q_b of their fields and their correlation c. Layer 0 is the start. With --input-variance it holds the network's inputs, which are not random, and the first layer follows its own rule.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  isinglass theory trajectory --model lrt-continuous --neuron tanh --sigma-m2 0.99 --depth 60 --q-a 1 --q-b 1 --c 0.5
-  isinglass theory trajectory --neuron sign --sigma-m2 0.9 --depth 20 --q-a 1 --q-b 2 --plot signals.svg
-  isinglass theory trajectory --neuron sign --sigma-m2 0.9 --depth 20 --input-variance 0.1 --format csv")]
+  isinglass theory trajectory --model lrt-continuous --neuron tanh --sigma-m2 0.99 --depth 60
+  isinglass theory trajectory --neuron sign --sigma-m2 0.9 --q-a 1 --q-b 2 --plot signals.svg
+  isinglass theory trajectory --neuron sign --sigma-m2 0.9 --input-variance 0.1 --format csv")]
 pub struct Args {
     #[command(flatten)]
     network: NetworkArgs,

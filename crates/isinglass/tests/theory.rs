@@ -1,0 +1,421 @@
+//! `isinglass theory`, run as a user runs it.
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn isinglass(args: &str) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_isinglass")).args(args.split_whitespace()).output().expect("the binary runs")
+}
+
+/// The standard output of a command that must succeed without a word on standard error.
+#[track_caller]
+fn succeeds(args: &str) -> String {
+    let output = isinglass(args);
+    assert_eq!(output.status.code(), Some(0), "{args}: {}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.stderr.is_empty(), "{args}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[track_caller]
+fn json(args: &str) -> Value {
+    serde_json::from_str(&succeeds(&format!("{args} --format json"))).unwrap()
+}
+
+#[track_caller]
+fn number(value: &Value, key: &str) -> f64 {
+    value[key].as_f64().unwrap_or_else(|| panic!("{key} of {value}"))
+}
+
+#[track_caller]
+fn close(value: f64, expected: f64) {
+    assert!((value / expected - 1.0).abs() < 1e-12, "{value} is not {expected}");
+}
+
+/// A directory of the test's own, removed at its end.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("isinglass-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.join(name).to_str().unwrap().to_owned()
+    }
+
+    fn entries(&self) -> usize {
+        std::fs::read_dir(&self.0).unwrap().count()
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn point_prints_all_the_keys_of_its_contract() {
+    let point = json("theory point --model deterministic --neuron sign --sigma-m2 0.9 --sigma-b2 0.001");
+    for key in
+        ["model", "neuron", "sigma_m2", "sigma_b2", "q_star", "c_star", "chi_1", "chi", "xi_1", "xi_q", "xi_c", "dq", "phase", "verdict"]
+    {
+        assert!(!point[key].is_null(), "{key} of {point}");
+    }
+    assert_eq!(point["model"], "deterministic");
+    assert_eq!(point["neuron"], "sign");
+    assert_eq!(point["phase"], "ordered");
+    assert_eq!(number(&point, "c_star"), 1.0);
+    // ξ = −1/ln χ, and ξ_q = ξ_1 for the sign neuron.
+    close(number(&point, "xi_1"), -1.0 / number(&point, "chi_1").ln());
+    close(number(&point, "xi_q"), number(&point, "xi_1"));
+    assert!(point["verdict"].as_str().unwrap().contains("No critical initialisation exists"));
+
+    let continuous = json("theory point --model continuous --neuron tanh --sigma-w2 1.5 --sigma-b2 0.1");
+    assert_eq!(number(&continuous, "sigma_w2"), 1.5);
+    assert!(continuous.get("sigma_m2").is_none());
+    assert_eq!(continuous["neuron"], "tanh:1");
+}
+
+#[test]
+fn point_leaves_out_what_does_not_exist_and_says_why() {
+    let cases: [(&str, &[&str], &str); 7] = [
+        ("--neuron sign --sigma-m2 0.9", &["c_star", "chi", "xi_c"], "freezes"),
+        ("--neuron tanh --sigma-m2 1", &["c_star", "chi", "xi_c", "xi_1", "xi_q"], "ξ₁, ξ_q diverge"),
+        ("--model binary --sigma-b2 0.1", &["chi_1", "xi_1"], "infinite"),
+        ("--model continuous --neuron relu --sigma-w2 2", &["q_star", "xi_1", "xi_q", "xi_c"], "Every variance is kept"),
+        ("--model continuous --neuron relu --sigma-w2 3", &["q_star", "c_star", "chi", "xi_c", "xi_q", "dq"], "without limit"),
+        ("--model continuous --neuron linear --sigma-w2 1 --sigma-b2 0.1", &["q_star"], "without limit"),
+        ("--model continuous --neuron linear --sigma-w2 0.5", &["c_star", "chi", "xi_c"], "freezes"),
+    ];
+    for (args, missing, reason) in cases {
+        let point = json(&format!("theory point {args}"));
+        for key in missing {
+            assert!(point[key].is_null(), "{args}: {key} of {point}");
+        }
+        assert!(point["verdict"].as_str().unwrap().contains(reason), "{args}: {}", point["verdict"]);
+    }
+    let chi_1 = |args: &str| number(&json(&format!("theory point {args}")), "chi_1");
+    close(chi_1("--neuron sign --sigma-m2 0.9"), 0.9 * std::f64::consts::FRAC_2_PI);
+    assert_eq!(chi_1("--model continuous --neuron relu --sigma-w2 2"), 1.0);
+    assert_eq!(chi_1("--model continuous --neuron relu --sigma-w2 3"), 1.5);
+}
+
+#[test]
+fn point_names_the_phase() {
+    for (args, phase) in [
+        ("--neuron erf:1 --sigma-m2 0.5", "ordered"),
+        ("--neuron erf:1 --sigma-m2 0.95", "chaotic"),
+        ("--neuron tanh --sigma-m2 1", "critical"),
+        ("--model lrt-binary --neuron tanh --sigma-m2 1", "noise-limited"),
+        ("--model lrt-continuous --neuron tanh --sigma-m2 0.99", "noise-limited"),
+        ("--model lrt-continuous --neuron tanh --sigma-m2 1", "critical"),
+        ("--model stochastic-neurons --neuron tanh --sigma-w2 2", "noise-limited"),
+        ("--model stochastic-binary --neuron probit:1", "noise-limited"),
+        ("--model stochastic-weights --neuron tanh:2", "chaotic"),
+        ("--model binary", "chaotic"),
+        ("--model continuous --neuron relu --sigma-w2 2", "critical"),
+    ] {
+        assert_eq!(json(&format!("theory point {args}"))["phase"], phase, "{args}");
+    }
+    // Neurons without dependence on q: dq = 0 and ξ_q = 0.
+    let lrt = json("theory point --model lrt-binary --neuron tanh --sigma-m2 0.9");
+    assert_eq!((number(&lrt, "dq"), number(&lrt, "xi_q"), number(&lrt, "q_star")), (0.0, 0.0, 1.0));
+}
+
+#[test]
+fn trajectory_gives_every_layer() {
+    let args = "theory trajectory --model lrt-continuous --neuron tanh --sigma-m2 0.99 --depth 60 --q-a 1 --q-b 1 --c 0.5";
+    let layers = json(args)["layers"].as_array().unwrap().clone();
+    assert_eq!(layers.len(), 61);
+    for (i, layer) in layers.iter().enumerate() {
+        assert_eq!(layer["layer"], i);
+        assert!(number(layer, "q_a") == number(layer, "q_b") && number(layer, "c") <= 0.5);
+    }
+    let csv = succeeds(&format!("{args} --format csv"));
+    assert_eq!(csv.lines().next(), Some("layer,q_a,q_b,c,one_minus_c"));
+    assert_eq!(csv.lines().count(), 62);
+}
+
+#[test]
+fn trajectory_starts_from_inputs_by_their_own_rule() {
+    let layers =
+        json("theory trajectory --neuron probit:2 --sigma-m2 0.8 --sigma-b2 0.05 --depth 3 --input-variance 0.1 --c 0.25")["layers"]
+            .clone();
+    assert_eq!(number(&layers[0], "q_a"), 0.1);
+    // (σ_m² q⁰ + σ_b²)/(α² + (1 − σ_m²) q⁰)
+    close(number(&layers[1], "q_a"), (0.8 * 0.1 + 0.05) / (4.0 + 0.2 * 0.1));
+    close(number(&layers[1], "c"), (0.8 * 0.1 * 0.25 + 0.05) / (0.8 * 0.1 + 0.05));
+    let two =
+        json("theory trajectory --model lrt-binary --neuron tanh --sigma-m2 0.8 --depth 1 --input-variance 0.1,0.4")["layers"].clone();
+    close(number(&two[1], "q_b"), 0.4);
+}
+
+#[test]
+fn trajectory_follows_signals_closer_than_rounding() {
+    let layers = json("theory trajectory --neuron erf:1 --sigma-m2 0.9 --sigma-b2 0.01 --depth 5 --q-a 0.5 --q-b 0.5 --one-minus-c 1e-20")
+        ["layers"]
+        .clone();
+    assert_eq!(number(&layers[5], "c"), 1.0);
+    let last = number(&layers[5], "one_minus_c");
+    assert!(last > 1e-21 && last < 1e-19, "{last}");
+}
+
+#[test]
+fn map_keeps_the_diagonal_where_equal_signals_stay_equal() {
+    let map = json("theory map --neuron sign --sigma-m2 0.99 --sigma-b2 0.001");
+    let rows = map["map"].as_array().unwrap();
+    assert_eq!(rows.len(), 21);
+    assert_eq!((number(&rows[20], "c_in"), number(&rows[20], "c_out")), (1.0, 1.0));
+    assert!(number(&map, "q_star") > 0.0);
+    let csv = succeeds("theory map --model binary --c -0.5,0,0.5 --format csv");
+    let last: Vec<f64> = csv.lines().last().unwrap().split(',').map(|field| field.parse().unwrap()).collect();
+    close(last[1], 1.0 / 3.0);
+    // A dying signal keeps its correlation.
+    let frozen = json("theory map --neuron sign --sigma-m2 0.5 --c 0.3");
+    close(number(&frozen["map"][0], "c_out"), 0.3);
+}
+
+#[test]
+fn critical_line_reaches_down_to_the_smallest_biases_and_says_what_is_allowed() {
+    let line = json("theory critical-line --model deterministic --neuron probit:1");
+    assert_eq!(line["reachable"], false);
+    close(number(&line["start"], "sigma_m2"), std::f64::consts::PI);
+    let first = &line["points"][0];
+    // probit:1 is sign at half the variances: σ_b² = 2 (π/2)(2/π) t³/3 with t ≈ q, to leading order.
+    let q = number(first, "q");
+    assert!(number(first, "sigma_b2") < 1e-30 && (number(first, "sigma_b2") / (2.0 * q.powi(3) / 3.0) - 1.0).abs() < 1e-8, "{first}");
+    assert!(line["points"].as_array().unwrap().iter().all(|point| point["allowed"] == false));
+    assert!(line["verdict"].as_str().unwrap().contains("never enters σ_m² ≤ 1"));
+
+    // tanh:1.1 starts inside and leaves: the end of the allowed part is at σ_m² = 1.
+    let line = json("theory critical-line --neuron tanh:1.1");
+    close(number(&line["allowed"][0]["to"], "sigma_m2"), 1.0);
+    close(number(&line["allowed"][0]["from"], "sigma_m2"), 1.0 / 1.21);
+    let unit = json("theory critical-line --neuron tanh");
+    assert!(unit["verdict"].as_str().unwrap().contains("only its start"));
+    let point = json("theory critical-line --model lrt-continuous --neuron tanh:1.5");
+    assert!((number(&point["points"][0], "sigma_b2") - 0.08273).abs() < 1e-5);
+    let none = json("theory critical-line --model lrt-binary --neuron tanh");
+    assert_eq!(none["points"].as_array().unwrap().len(), 0);
+    assert_eq!(succeeds("theory critical-line --model lrt-binary --neuron tanh --format csv"), "q,sigma_m2,sigma_b2,allowed\n");
+}
+
+#[test]
+fn points_of_the_critical_line_are_critical() {
+    let csv = succeeds("theory critical-line --model continuous --neuron tanh --q 1e-4:10 --points 4 --format csv");
+    for line in csv.lines().skip(1) {
+        let fields: Vec<&str> = line.split(',').collect();
+        let point = json(&format!("theory point --model continuous --neuron tanh --sigma-w2 {} --sigma-b2 {}", fields[1], fields[2]));
+        assert_eq!(point["phase"], "critical", "{line}");
+    }
+}
+
+#[test]
+fn phase_diagram_has_one_row_per_point_whatever_the_number_of_threads() {
+    let args = "theory phase-diagram --model deterministic --neuron erf:1 --grid 30x20 --x 0:1.2 --y 0:0.2 --format csv";
+    let csv = succeeds(args);
+    assert_eq!(csv.lines().next(), Some("sigma_m2,sigma_b2,q_star,chi_1,phase"));
+    assert_eq!(csv.lines().count(), 601);
+    assert_eq!(csv, succeeds(&format!("{args} --threads 1")));
+    assert_eq!(csv, succeeds(&format!("{args} --threads 7")));
+    // Beyond σ_m² = 1 there is nothing to compute.
+    let last = csv.lines().last().unwrap();
+    assert!(last.starts_with("1.2,0.2,,,"), "{last}");
+    let json = json("theory phase-diagram --model lrt-continuous --neuron tanh --grid 4x3 --quantity xi_c");
+    assert_eq!(json["xi_c"].as_array().unwrap().len(), 3);
+    assert_eq!(json["xi_c"][0].as_array().unwrap().len(), 4);
+    assert_eq!(json["phase"][2][0], "noise-limited");
+}
+
+#[test]
+fn phase_diagram_agrees_with_point() {
+    let csv = succeeds("theory phase-diagram --model continuous --neuron tanh --grid 3x3 --x 1:3 --y 0:0.2 --quantity xi_c --format csv");
+    for line in csv.lines().skip(1) {
+        let fields: Vec<&str> = line.split(',').collect();
+        let point = json(&format!("theory point --model continuous --neuron tanh --sigma-w2 {} --sigma-b2 {}", fields[0], fields[1]));
+        for (column, key) in [(2, "q_star"), (3, "chi_1"), (4, "xi_c")] {
+            match (fields[column].parse::<f64>().ok(), point[key].as_f64()) {
+                (Some(value), Some(expected)) if expected != 0.0 => close(value, expected),
+                (value, expected) => assert_eq!(value, expected, "{key} of {line}"),
+            }
+        }
+        assert_eq!(point["phase"], fields[5]);
+    }
+}
+
+#[test]
+fn advise_is_honest_about_the_sign_neuron() {
+    let advice = json("theory advise --model deterministic --neuron sign --depth 40");
+    assert_eq!(advice["critical_exists"], false);
+    assert_eq!(number(&advice["best"], "sigma_m2"), 1.0);
+    assert_eq!(number(&advice["best"], "sigma_b2"), 0.0);
+    close(number(&advice["best"], "signal"), std::f64::consts::FRAC_2_PI.powi(40));
+    assert!(advice["smallest"].is_null());
+    assert!(advice["verdict"].as_str().unwrap().contains("No critical initialisation exists for sign"));
+    // A shallow one it can carry: χ₁ = exp(−3/depth) at the smallest σ_m².
+    let shallow = json("theory advise --model deterministic --neuron sign --depth 4");
+    close(number(&shallow["smallest"], "sigma_m2"), (-0.75f64).exp() / std::f64::consts::FRAC_2_PI);
+}
+
+#[test]
+fn advise_finds_the_critical_point_where_there_is_one() {
+    let advice = json("theory advise --neuron erf:1 --depth 40");
+    assert_eq!(advice["critical_exists"], true);
+    close(number(&advice["best"], "sigma_m2"), std::f64::consts::FRAC_PI_4);
+    assert!(advice["max_depth"].is_null());
+    close(number(&advice["smallest"], "sigma_m2"), std::f64::consts::FRAC_PI_4 * (-3.0f64 / 40.0).exp());
+    let lrt = json("theory advise --model lrt-continuous --neuron tanh:1.5 --depth 10");
+    assert!((number(&lrt["best"], "sigma_b2") - 0.08273).abs() < 1e-5);
+    for model in ["binary", "stochastic-binary", "stochastic-weights"] {
+        let advice = json(&format!("theory advise --model {model} --neuron sign --depth 5"));
+        assert_eq!(advice["critical_exists"], false, "{model}");
+    }
+    let gradients = json("theory advise --model stochastic-neurons --neuron tanh --depth 5");
+    close(number(&gradients["best"], "chi_1"), 1.0);
+}
+
+#[test]
+fn every_command_prints_tables_too() {
+    for args in [
+        "point --sigma-m2 0.9",
+        "trajectory --sigma-m2 0.9 --depth 3",
+        "map --sigma-m2 0.9",
+        "critical-line",
+        "phase-diagram --grid 5x5",
+        "advise --depth 3",
+        "advise --depth 3 --model binary",
+    ] {
+        let table = succeeds(&format!("theory {args}"));
+        assert!(table.contains("model") && table.lines().count() > 5, "{table}");
+        assert!(!succeeds(&format!("theory {args} --format csv")).contains("null"));
+    }
+}
+
+#[test]
+fn bad_input_is_one_sentence_and_exit_code_2() {
+    let scratch = Scratch::new("bad-input");
+    let missing = format!("theory map --sigma-m2 0.9 --plot {}", scratch.path("no/such/dir/a.svg"));
+    let bad_format = format!("theory map --sigma-m2 0.9 --plot {}", scratch.path("a.jpeg"));
+    for (args, names) in [
+        ("theory point --sigma-m2 1.2", "cannot exceed 1"),
+        ("theory point --sigma-m2 -0.1", "-0.1"),
+        ("theory point --sigma-m2 nan", "NaN"),
+        ("theory point --sigma-m2 inf", "inf"),
+        ("theory point --sigma-m2 0.9 --sigma-b2 -1", "σ_b² = -1"),
+        ("theory point --sigma-m2 0.9 --sigma-b2 NaN", "σ_b² = NaN"),
+        ("theory point --sigma-m2 abc", "abc"),
+        ("theory point", "--sigma-m2"),
+        ("theory point --sigma-w2 1", "--sigma-m2"),
+        ("theory point --model continuous --neuron tanh --sigma-m2 0.9", "--sigma-w2"),
+        ("theory point --model continuous --neuron tanh --sigma-w2 -2", "-2"),
+        ("theory point --model binary --sigma-m2 0.5", "--sigma-b2"),
+        ("theory point --model binary --neuron tanh", "valid neurons are sign"),
+        ("theory point --neuron relu --sigma-m2 0.9", "valid neurons are sign, probit"),
+        ("theory point --neuron softmax --sigma-m2 0.9", "use sign, probit"),
+        ("theory point --neuron tanh:0 --sigma-m2 0.9", "above 0"),
+        ("theory point --neuron probit:-1 --sigma-m2 0.9", "above 0"),
+        ("theory point --neuron tanh:nan --sigma-m2 0.9", "above 0"),
+        ("theory point --neuron sign:2 --sigma-m2 0.9", "no neuron"),
+        ("theory point --model quantum --sigma-m2 0.9", "use continuous, deterministic"),
+        ("theory trajectory --sigma-m2 0.9 --c 1.5", "[-1, 1]"),
+        ("theory trajectory --sigma-m2 0.9 --c -2", "[-1, 1]"),
+        ("theory trajectory --sigma-m2 0.9 --c nan", "[-1, 1]"),
+        ("theory trajectory --sigma-m2 0.9 --q-a -1", "q_a = -1"),
+        ("theory trajectory --sigma-m2 0.9 --depth -5", "-5"),
+        ("theory trajectory --sigma-m2 1 --input-variance 1", "Σ = 0"),
+        ("theory map --sigma-m2 0.9 --c 0.5,2", "[-1, 1]"),
+        ("theory map --sigma-m2 0.9 --points 1", "at least 2"),
+        ("theory critical-line --q 0:1", "above 0"),
+        ("theory critical-line --q 2:1", "MIN < MAX"),
+        ("theory phase-diagram --grid 0x0", "at least 2"),
+        ("theory phase-diagram --grid 10", "COLUMNSxROWS"),
+        ("theory phase-diagram --x 1:0", "MIN < MAX"),
+        ("theory phase-diagram --model binary", "no plane"),
+        ("theory phase-diagram --model continuous --neuron sign", "infinite everywhere"),
+        ("theory advise --depth 0", "at least one layer"),
+        ("theory advise --depth 3 --reach -1", "above 0"),
+        ("theory advise", "--depth"),
+        ("theory point --sigma-m2 0.9 --format yaml", "yaml"),
+        ("theory frobnicate", "frobnicate"),
+        (missing.as_str(), "no/such/dir"),
+        (bad_format.as_str(), "svg"),
+    ] {
+        let output = isinglass(args);
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{args}: {message}");
+        assert!(output.stdout.is_empty(), "{args}");
+        assert_eq!(message.lines().count(), 1, "{args}: {message}");
+        assert!(message.starts_with("error: ") && message.contains(names), "{args}: {message}");
+    }
+    assert_eq!(scratch.entries(), 0, "nothing is left behind");
+}
+
+#[test]
+fn pictures_are_written_whole_or_not_at_all() {
+    let scratch = Scratch::new("pictures");
+    for (i, args) in [
+        "trajectory --neuron sign --sigma-m2 0.9 --q-b 2",
+        "trajectory --neuron tanh --sigma-m2 0.9 --sigma-b2 0.1 --c -0.5",
+        "trajectory --sigma-m2 0 --depth 2",
+        "map --model binary",
+        "critical-line --neuron sign",
+        "critical-line --model stochastic-weights --neuron tanh:2",
+        "critical-line --model lrt-binary --neuron tanh",
+        "phase-diagram --neuron sign --grid 20x20",
+        "phase-diagram --model continuous --neuron relu --grid 5x5",
+        "phase-diagram --model lrt-binary --neuron sign --grid 20x20 --quantity xi_c",
+        "advise --neuron sign --depth 40",
+        "advise --neuron erf:1 --depth 40",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (svg, png) = (scratch.path(&format!("{i}.svg")), scratch.path(&format!("{i}.png")));
+        succeeds(&format!("theory {args} --plot {svg}"));
+        succeeds(&format!("theory {args} --plot {png}"));
+        let text = std::fs::read_to_string(&svg).unwrap();
+        assert!(text.starts_with("<svg") && text.trim_end().ends_with("</svg>"), "{args}");
+        assert!(std::fs::read(&png).unwrap().starts_with(b"\x89PNG"), "{args}");
+    }
+    // A command that fails leaves an existing picture alone.
+    let kept = scratch.path("0.svg");
+    let before = std::fs::read(&kept).unwrap();
+    assert_eq!(isinglass(&format!("theory map --sigma-m2 2 --plot {kept}")).status.code(), Some(2));
+    assert_eq!(std::fs::read(&kept).unwrap(), before);
+    assert_eq!(scratch.entries(), 24);
+}
+
+#[test]
+fn help_has_examples_that_run() {
+    for command in ["point", "trajectory", "map", "critical-line", "phase-diagram", "advise"] {
+        let help = succeeds(&format!("theory {command} --help"));
+        let scratch = Scratch::new(&format!("help-{command}"));
+        let examples: Vec<&str> = help.lines().filter_map(|line| line.trim().strip_prefix("isinglass ")).collect();
+        assert!(examples.len() >= 2, "{help}");
+        for example in examples.iter().filter(|example| !example.contains("Usage")) {
+            let here = example.replace("--plot ", &format!("--plot {}/", scratch.0.display())).replace("200x200", "20x20");
+            succeeds(&here);
+        }
+    }
+    assert_eq!(isinglass("").status.code(), Some(2));
+    assert!(succeeds("--version").starts_with("isinglass "));
+}
+
+#[test]
+fn a_reader_that_stops_early_is_no_error() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_isinglass"))
+        .args("theory trajectory --sigma-m2 0.9 --depth 100000 --format csv".split(' '))
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert!(output.stderr.is_empty());
+}
