@@ -29,7 +29,7 @@
 //! # Ok::<(), isinglass_theory::Error>(())
 //! ```
 
-use crate::activation::{Activation, FieldPair, Parity, Phi};
+use crate::activation::{Activation, FieldPair, Moments, Parity, Phi};
 use crate::model::WeightVariance;
 use crate::neuron::Denominator;
 use crate::{Correlation, Error, Model, Neuron};
@@ -223,11 +223,27 @@ impl<A: Activation> MeanField<A> {
         if self.second_moment == SecondMoment::Unit {
             return Ok((self.own_weight + self.sigma_b2, 0.0));
         }
-        let m = self.phi().moments(q)?;
+        Ok(self.variance_step_from(&self.phi().moments(q)?))
+    }
+
+    fn variance_step_from(&self, m: &Moments) -> (f64, f64) {
         let (d, numerator) = self.denominator_and_numerator(m.mean_square, m.deficit);
         let next = numerator / d;
         let spread = self.network.denominator.map_or(0.0, |d| d.spread);
-        Ok((next, self.own_weight * m.growth * (1.0 + spread * next) / d))
+        (next, self.own_weight * m.growth * (1.0 + spread * next) / d)
+    }
+
+    /// `dq'/dq` and `χ₁` at a fixed point `q`, from one evaluation of the moments. `χ₁` of a step is infinite.
+    pub(crate) fn slopes(&self, q: f64) -> Result<(f64, f64), Error> {
+        let m = self.phi().moments(q)?;
+        let dq = if self.second_moment == SecondMoment::Unit { 0.0 } else { self.variance_step_from(&m).1 };
+        let (d, _) = self.denominator_and_numerator(m.mean_square, m.deficit);
+        Ok((dq, self.slope_from(m.slope_square, d)))
+    }
+
+    /// `χ = vD/d`; without weights there is no slope, not even of a step.
+    fn slope_from(&self, slopes: f64, d: f64) -> f64 {
+        if self.shared_weight == 0.0 { 0.0 } else { self.shared_weight * slopes / d }
     }
 
     /// The next pair of fields: both variances and the correlation move together (they must: at `q* = 0` the correlation alone has no map).
@@ -304,7 +320,7 @@ impl<A: Activation> MeanField<A> {
         } else {
             self.phi().slope_product(&FieldPair::equal(q, correlation))?
         };
-        Ok(if self.shared_weight == 0.0 { 0.0 } else { self.shared_weight * slopes / d })
+        Ok(self.slope_from(slopes, d))
     }
 
     /// The fields of the first layer, whose inputs are not random: `inputs` holds `q⁰ = |x|²/N` of either and their correlation.

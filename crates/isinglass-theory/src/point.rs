@@ -92,12 +92,11 @@ impl Point {
     /// Solves for the fixed points and evaluates the slopes there.
     pub fn of<A: Activation>(field: &MeanField<A>) -> Result<Self, Error> {
         let q_star = field.variance_fixed_point()?;
-        let chi_1 = field.chi_1_at(q_star)?;
-        let dq = match q_star {
-            VarianceFixedPoint::Diverges => None,
-            VarianceFixedPoint::Every => Some(1.0),
-            VarianceFixedPoint::Zero => Some(field.variance_slope(0.0)?),
-            VarianceFixedPoint::Positive(q) => Some(field.variance_slope(q)?),
+        let (dq, chi_1) = match q_star {
+            VarianceFixedPoint::Positive(q) => field.slopes(q).map(|(dq, chi_1)| (Some(dq), finite(chi_1)))?,
+            VarianceFixedPoint::Zero => field.slopes(0.0).map(|(dq, chi_1)| (Some(dq), finite(chi_1)))?,
+            VarianceFixedPoint::Every => (Some(1.0), field.chi_1_at(q_star)?),
+            VarianceFixedPoint::Diverges => (None, field.chi_1_at(q_star)?),
         };
         let (c_star, chi) = correlation_and_slope(field, q_star, chi_1)?;
         Ok(Self { q_star, c_star, chi_1, chi, dq, phase: Phase::of(field, chi_1) })
@@ -134,8 +133,7 @@ impl<A: Activation> MeanField<A> {
             VarianceFixedPoint::Every | VarianceFixedPoint::Diverges if self.phi().homogeneity().is_some() => 1.0,
             VarianceFixedPoint::Every | VarianceFixedPoint::Diverges => return Ok(None),
         };
-        let chi_1 = self.chi(q, Correlation::ONE)?;
-        Ok(chi_1.is_finite().then_some(chi_1))
+        Ok(finite(self.slopes(q)?.1))
     }
 
     /// The correlation map's fixed point and slope are those of the limit `q → 0` when the signal dies out: `None` where `c` freezes.
@@ -154,14 +152,18 @@ fn correlation_and_slope<A: Activation>(
     match q_star {
         VarianceFixedPoint::Positive(q) => {
             let c_star = field.correlation_fixed_point(q, chi_1.unwrap_or(f64::INFINITY))?;
-            let chi = field.chi(q, c_star)?;
-            Ok((Some(c_star), chi.is_finite().then_some(chi)))
+            let chi = if c_star == Correlation::ONE { chi_1 } else { finite(field.chi(q, c_star)?) };
+            Ok((Some(c_star), chi))
         }
         VarianceFixedPoint::Zero => Ok(field.limit_of_dying_signal().unzip()),
         // A homogeneous φ maps c to c whatever q; relu moves it to 1, linear leaves it.
         VarianceFixedPoint::Every if field.phi().parity() == Parity::General => Ok((Some(Correlation::ONE), chi_1)),
         VarianceFixedPoint::Every | VarianceFixedPoint::Diverges => Ok((None, None)),
     }
+}
+
+fn finite(x: f64) -> Option<f64> {
+    x.is_finite().then_some(x)
 }
 
 /// `−1/ln(rate)`, the number of layers over which something that is multiplied by `rate` per layer falls by `e`. `None` at `rate = 1`, where it
