@@ -78,7 +78,7 @@ impl Advice {
     }
 }
 
-/// The factor per layer of the signal: of its correlation's distance from `c*`, or of its size where it dies out.
+/// The factor per layer of the signal: of its correlation's distance from `c*`, or of the covariance of two signals where they die out.
 pub fn signal_rate(point: &Point) -> Option<f64> {
     match point.q_star {
         VarianceFixedPoint::Positive(_) => point.chi,
@@ -133,7 +133,17 @@ fn weights_that_keep_gradients<A: Activation + Clone>(network: &Network<A>) -> R
         let chi_1 = network.at(Some(log_sigma2.exp()), 0.0)?.chi_1()?;
         Ok(chi_1.unwrap_or(f64::INFINITY).ln())
     };
-    Ok(bracketed("χ₁ = 1", -40.0, 40.0, excess)?.exp())
+    // χ₁ grows with σ_w²: outwards from σ_w² = 1 until it changes sides, no further than an integral can be certified.
+    let direction = if excess(0.0)? < 0.0 { 1.0 } else { -1.0 };
+    let mut last = 0.0;
+    for _ in 0..80 {
+        let next = last + direction;
+        if excess(next)? * direction >= 0.0 {
+            return Ok(bracketed("χ₁ = 1", f64::min(last, next), f64::max(last, next), excess)?.exp());
+        }
+        last = next;
+    }
+    Err(Error::NoRoot("χ₁ = 1"))
 }
 
 /// The smallest `σ² ≤ limit` at which both rates reach `exp(−reach/depth)`; both grow with `σ²`.

@@ -88,9 +88,7 @@ impl<A: Activation> Network<A> {
     /// All critical initialisations, and which of them can be used.
     pub fn critical_set(&self) -> Result<CriticalSet, Error> {
         if self.is_step() {
-            return Ok(CriticalSet::Empty(
-                "the correlation map of a sign function has an infinite slope at c = 1, so the network is always chaotic",
-            ));
+            return Ok(CriticalSet::Empty("the slope of a sign function has no mean square, so χ₁ is infinite and never 1"));
         }
         match self.model() {
             Model::Binary | Model::LrtBinary | Model::StochasticBinary | Model::StochasticNeurons => Ok(CriticalSet::Empty(
@@ -100,7 +98,7 @@ impl<A: Activation> Network<A> {
             Model::Continuous | Model::Deterministic => match self.phi().homogeneity() {
                 Some(_) => Ok(CriticalSet::Points(vec![self.critical_point(1.0)?])),
                 None => {
-                    let start = self.critical_point(0.0)?;
+                    let start = self.start_of_line()?;
                     Ok(CriticalSet::Line { start, allowed: self.allowed_segments(start)? })
                 }
             },
@@ -113,6 +111,16 @@ impl<A: Activation> Network<A> {
         let excess = if q == 0.0 { -self.phi().moments(0.0)?.mean_square } else { self.phi().critical_excess(q)? };
         // Not −0 at the start of the line.
         Ok(CriticalPoint { q, sigma2: Some(sigma2), sigma_b2: sigma2 * excess + 0.0 })
+    }
+
+    /// The limit `q → 0`. At unit gain it lies on the limit `σ_m² = 1`, and rounding must not carry it beyond.
+    fn start_of_line(&self) -> Result<CriticalPoint, Error> {
+        let mut start = self.critical_point(0.0)?;
+        let means = self.model().weight_variance() == WeightVariance::Means;
+        if means && start.sigma2.is_some_and(|sigma2| (sigma2 - 1.0).abs() <= ROUNDING) {
+            start.sigma2 = Some(1.0);
+        }
+        Ok(start)
     }
 
     /// `σ²` on the line, without the more expensive `σ_b²`.
@@ -142,7 +150,8 @@ impl<A: Activation> Network<A> {
             points.push(at(0.0)?);
         } else {
             for (low, high) in grid_intervals() {
-                if excess(low)? * excess(high)? < 0.0 {
+                let Some(at_high) = certified(excess(high))? else { break };
+                if excess(low)? * at_high < 0.0 {
                     let point = at(bracketed("B(q) = 1", low, high, excess)?.exp())?;
                     if point.sigma_b2 >= 0.0 {
                         points.push(point);
@@ -160,19 +169,17 @@ impl<A: Activation> Network<A> {
         }
         let over = |log_q: f64| -> Result<f64, Error> { Ok(self.critical_sigma2(log_q.exp())? - 1.0) };
         let mut segments = Vec::new();
-        let mut open = start.sigma2.is_some_and(|sigma2| sigma2 <= 1.0 + ROUNDING).then_some(start);
+        let mut open = start.sigma2.is_some_and(|sigma2| sigma2 <= 1.0).then_some(start);
         let mut inside = open.is_some();
         for (low, high) in grid_intervals() {
-            let now_inside = over(high)? <= 0.0;
+            let Some(at_high) = certified(over(high))? else { break };
+            let now_inside = at_high <= ROUNDING;
             if now_inside == inside {
                 continue;
             }
             // A line that starts on the limit and leaves it at once has no crossing: only its start is allowed.
-            let crossing = if over(low)? * over(high)? < 0.0 {
-                Some(self.critical_point(bracketed("σ_m² = 1", low, high, over)?.exp())?)
-            } else {
-                None
-            };
+            let crossing =
+                if over(low)? * at_high < 0.0 { Some(self.critical_point(bracketed("σ_m² = 1", low, high, over)?.exp())?) } else { None };
             if now_inside {
                 open = Some(crossing.map_or_else(|| self.critical_point(high.exp()), Ok)?);
             } else if let Some(from) = open.take() {
@@ -184,6 +191,14 @@ impl<A: Activation> Network<A> {
             segments.push(Segment { from, to: None });
         }
         Ok(segments)
+    }
+}
+
+/// A value that could be certified. A scan over all scales ends where the quadrature of a user's `φ` does.
+fn certified(value: Result<f64, Error>) -> Result<Option<f64>, Error> {
+    match value {
+        Err(Error::NotConverged { .. }) => Ok(None),
+        other => other.map(Some),
     }
 }
 

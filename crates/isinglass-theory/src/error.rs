@@ -116,13 +116,8 @@ pub enum Error {
     NoRoot(&'static str),
 
     /// The denominator of the deterministic surrogate vanishes.
-    #[error(
-        "Σ = 0 in layer {layer}: with σ_m² = 1 and inputs that are not random nothing is left to average over; use σ_m² < 1, or model binary"
-    )]
-    NothingRandom {
-        /// The layer, counted from 1.
-        layer: usize,
-    },
+    #[error("Σ = 0 in the first layer: {0}")]
+    NothingRandom(&'static str),
 
     /// A request that this model cannot answer.
     #[error("{0}")]

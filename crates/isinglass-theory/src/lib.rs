@@ -32,8 +32,8 @@
 //! # Ok::<(), isinglass_theory::Error>(())
 //! ```
 //!
-//! Numbers are accurate to 1e-12 (erf and sign) and 1e-10 (tanh and logistic) relative to their size, over twelve decades of `q` either way and down to
-//! `1 − c = 1e-15`; integrals that cannot be certified are errors.
+//! Relative to their size, numbers are accurate to 1e-12 for erf and sign (`q` from 1e-12 to 1e12, `1 − c` down to 1e-15) and to 1e-10 for tanh and logistic
+//! (`q` from 1e-12 to 1e6, `1 − c` down to 1e-12). Integrals that cannot be certified are errors.
 
 mod correlation;
 mod double_double;

@@ -7,7 +7,7 @@
 //! | model | `X` | `w` | `v` | `d` |
 //! |---|---|---|---|---|
 //! | `continuous` | `A` | `σ_w²` | `σ_w²` | 1 |
-//! | `deterministic` (Eq. 12) | `A` | `σ_m²` | `σ_m²` | `n² + s(1 − σ_m²A)` |
+//! | `deterministic` (Sec. 3.2) | `A` | `σ_m²` | `σ_m²` | `n² + s(1 − σ_m²A)` |
 //! | `lrt-binary` | 1 | 1 | `σ_m²` | 1 |
 //! | `lrt-continuous` | `A` | 1 | `σ_m²` | 1 |
 //! | `binary`, `stochastic-binary` | 1 | 1 | 1 | 1 |
@@ -333,7 +333,11 @@ impl<A: Activation> MeanField<A> {
         };
         let ((n_a, q_a), (n_b, q_b)) = (field(inputs.q_a), field(inputs.q_b));
         if !(q_a.is_finite() && q_b.is_finite()) {
-            return Err(Error::NothingRandom { layer: 1 });
+            return Err(Error::NothingRandom(if w == 1.0 {
+                "with σ_m² = 1 and inputs that are not random nothing is left to average over; use σ_m² < 1, or model binary"
+            } else {
+                "an input of variance 0 leaves a neuron without noise nothing to average over; use an input variance above 0"
+            }));
         }
         let norm = n_a.sqrt() * n_b.sqrt();
         if norm == 0.0 {

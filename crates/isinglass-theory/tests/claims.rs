@@ -86,6 +86,15 @@ fn claim_2_lrt_with_binary_neurons_has_no_critical_initialisation() {
 }
 
 #[test]
+fn claim_2_holds_for_the_sign_neuron_through_its_infinite_slope() {
+    assert!(matches!(network("lrt-binary", "sign").critical_set().unwrap(), CriticalSet::Empty(_)));
+    assert_eq!(Point::of(&field("lrt-binary", "sign", 0.9, 0.1)).unwrap().phase, Phase::NoiseLimited);
+    // At σ_m² = 1 its c = 1 is a fixed point, but never a stable one.
+    let limit = Point::of(&field("lrt-binary", "sign", 1.0, 0.1)).unwrap();
+    assert_eq!((limit.phase, limit.chi_1), (Phase::Chaotic, None));
+}
+
+#[test]
 fn claim_3_lrt_with_tanh_neurons_is_critical_at_the_single_point_one_zero() {
     let network = network("lrt-continuous", "tanh:1");
     let CriticalSet::Points(points) = network.critical_set().unwrap() else { panic!() };

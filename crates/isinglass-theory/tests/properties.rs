@@ -3,7 +3,7 @@
 mod common;
 
 use isinglass_theory::activation::{Activation, FieldPair, Parity, Phi, Tanh};
-use isinglass_theory::{Correlation, MeanField, Model, Network, Neuron, Point, VarianceFixedPoint, WeightVariance};
+use isinglass_theory::{Advice, Correlation, MeanField, Model, Network, Neuron, Point, VarianceFixedPoint, WeightVariance};
 use proptest::prelude::*;
 
 fn sigmoid() -> impl Strategy<Value = Neuron> {
@@ -173,6 +173,42 @@ fn a_network_of_the_users_own_has_the_same_theory() {
     common::close(a.c_star.unwrap().c(), b.c_star.unwrap().c(), 1e-8);
     common::close(a.chi.unwrap(), b.chi.unwrap(), 1e-8);
     assert_eq!(a.phase, b.phase);
+}
+
+#[test]
+fn advice_on_a_network_of_the_users_own_is_that_of_the_built_in_one() {
+    let tanh = || Own("tanh".parse::<Neuron>().unwrap().mean());
+    for model in [Model::Continuous, Model::LrtContinuous, Model::StochasticWeights, Model::StochasticNeurons, Model::Deterministic] {
+        let own = Advice::new(&Network::with_activation(model, tanh()).unwrap(), 10, 3.0).unwrap();
+        let built_in = Advice::new(&Network::new(model, Neuron::Tanh(1.0)).unwrap(), 10, 3.0).unwrap();
+        // Numerical slopes are 1 only to their stated error, so the very edge of what is reachable can be missed.
+        let close = |a: Option<f64>, b: Option<f64>| a.zip(b).is_none_or(|(a, b)| (a - b).abs() < 1e-6);
+        assert!(close(own.best.sigma2, built_in.best.sigma2), "{model}: {:?} and {:?}", own.best, built_in.best);
+    }
+}
+
+#[test]
+fn unit_gain_is_on_the_limit_whatever_the_rounding() {
+    for a in [0.886_226_925_452_757_8, 0.886_226_925_452_757_9, 0.886_226_925_452_758] {
+        let advice = Advice::new(&Network::new(Model::Deterministic, Neuron::Erf(a)).unwrap(), 10, 3.0).unwrap();
+        assert!(advice.critical.is_reachable());
+        assert_eq!(advice.best.sigma2, Some(1.0));
+    }
+}
+
+#[test]
+fn equal_directions_of_different_size_can_be_followed_until_they_die() {
+    for neuron in ["tanh", "sign", "erf:0.3"] {
+        let layers = common::field("deterministic", neuron, 0.5, 0.0).trajectory(common::pair(1.0, 2.0, 1.0), 300).unwrap();
+        assert!(layers[300].q_a < 1e-60 && layers[300].correlation.c() > 0.9, "{neuron}: {:?}", layers[300]);
+    }
+}
+
+#[test]
+fn a_zero_input_is_named_for_what_it_is() {
+    let zero = common::pair(0.0, 1.0, 0.0);
+    let error = common::field("deterministic", "sign", 0.9, 0.1).first_layer(&zero).unwrap_err();
+    assert!(error.to_string().contains("input of variance 0"), "{error}");
 }
 
 #[test]

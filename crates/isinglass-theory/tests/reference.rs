@@ -1,4 +1,4 @@
-//! Against an independent reference: plain high-precision quadrature of the definitions, by `reference/generate.py` (mpmath).
+//! Against an independent reference: plain quadrature of the definitions in multiple precision, by `reference/generate.py`, cross-checked with mpmath.
 //!
 //! It shares no formula with the library: no arcsine law, no mixture, no series.
 
