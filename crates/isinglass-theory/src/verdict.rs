@@ -142,7 +142,7 @@ fn missing_sentences<A: Activation>(field: &MeanField<A>, point: &Point) -> Vec<
             words.push(if frozen {
                 "At q* = 0 the correlation freezes at a value that depends on its start, so c*, χ and ξ_c do not exist; χ₁ is the limit σ_b² → 0⁺.".to_owned()
             } else {
-                "At q* = 0 the correlation map does not depend on χ₁ (correlations creep to 1 algebraically), so c*, χ and ξ_c are not given; χ₁ is the limit \
+                "The correlation map of a homogeneous neuron is the same at every q (correlations creep to 1 algebraically), so c*, χ and ξ_c are not given at q* = 0; χ₁ is the limit \
                  σ_b² → 0⁺."
                     .to_owned()
             });

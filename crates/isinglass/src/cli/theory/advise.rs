@@ -4,7 +4,7 @@ use isinglass_theory::advice::DEFAULT_REACH;
 use isinglass_theory::{Advice, Model, Recommendation, verdict};
 use serde_json::Value;
 
-use super::network::{FormatArgs, NetworkArgs, PlotArgs, describe_network, describe_variances, network_title};
+use super::network::{NetworkArgs, OutputArgs, describe_network, describe_variances, network_title};
 use super::point::describe_point;
 use crate::cli::report::{Record, Report, number};
 use crate::cli::{CliError, Format};
@@ -32,15 +32,13 @@ pub struct Args {
     reach: f64,
 
     #[command(flatten)]
-    plot: PlotArgs,
-    #[command(flatten)]
-    output: FormatArgs,
+    output: OutputArgs,
 }
 
 impl Args {
     pub fn run(self) -> Result<(), CliError> {
         let network = self.network.network()?;
-        let plot = self.plot.checked()?;
+        let plot = self.output.plot()?;
         let advice = Advice::new(&network, self.depth, self.reach)?;
         if let Some(path) = plot {
             super::pictures::reach(&network_title(&network), &network, &advice)?.save(path)?;
@@ -54,13 +52,13 @@ impl Args {
             .fact("max_depth", number(advice.max_depth));
         let best = describe(network.model(), &advice.best);
         let smallest = advice.smallest.as_ref().map(|smallest| describe(network.model(), smallest));
-        if self.output.format == Format::Table {
+        if self.output.format() == Format::Table {
             report.rows("advice", side_by_side(&best, smallest.as_ref()));
         } else {
             report.fact("best", best).fact("smallest", smallest.map_or(Value::Null, Value::Object));
         }
         report.fact("verdict", verdict::of_advice(&network, &advice)?);
-        Ok(report.print(self.output.format)?)
+        Ok(report.print(self.output.format())?)
     }
 }
 

@@ -3,8 +3,8 @@
 use isinglass_theory::{CriticalPoint, CriticalSet, Model, Network, WeightVariance, verdict};
 use serde_json::Value;
 
-use super::network::{FormatArgs, NetworkArgs, PlotArgs, describe_network, describe_variances, network_title, usage};
-use super::range::Range;
+use super::network::{NetworkArgs, OutputArgs, describe_network, describe_variances, network_title, usage};
+use super::range::{Range, at_least_two};
 use crate::cli::CliError;
 use crate::cli::report::{Record, Report, number};
 
@@ -26,25 +26,20 @@ pub struct Args {
     q: Range,
 
     /// Number of points on the line
-    #[arg(long, default_value_t = 25)]
+    #[arg(long, default_value_t = 25, value_parser = at_least_two)]
     points: usize,
 
     #[command(flatten)]
-    plot: PlotArgs,
-    #[command(flatten)]
-    output: FormatArgs,
+    output: OutputArgs,
 }
 
 impl Args {
     pub fn run(self) -> Result<(), CliError> {
-        if self.points < 2 {
-            return Err(usage(format!("--points {}: at least 2 are needed", self.points)));
-        }
         if self.q.low <= 0.0 {
             return Err(usage("--q: the line is sampled in ln q, so MIN must be above 0"));
         }
         let network = self.network.network()?;
-        let plot = self.plot.checked()?;
+        let plot = self.output.plot()?;
         let critical = network.critical_set()?;
         let points = match &critical {
             CriticalSet::Line { .. } => line(&network, self.q, self.points)?,
@@ -72,7 +67,7 @@ impl Args {
             .rows("points", points.iter().map(|point| describe_with_limit(network.model(), point)).collect())
             .columns(columns.into_iter().map(|(key, _)| key));
         report.fact("verdict", verdict::of_criticality(&network, &critical)?);
-        Ok(report.print(self.output.format)?)
+        Ok(report.print(self.output.format())?)
     }
 }
 

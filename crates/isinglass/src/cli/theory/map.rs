@@ -4,7 +4,8 @@ use isinglass_lab::phase_diagram::linspace;
 use isinglass_theory::activation::FieldPair;
 use isinglass_theory::{Correlation, MeanField, VarianceFixedPoint};
 
-use super::network::{FormatArgs, NetworkArgs, PlotArgs, VarianceArgs, describe_network, describe_variances, title, usage};
+use super::network::{NetworkArgs, OutputArgs, VarianceArgs, describe_network, describe_variances, title};
+use super::range::at_least_two;
 use crate::cli::CliError;
 use crate::cli::report::{Record, Report, number};
 
@@ -26,23 +27,18 @@ pub struct Args {
     c: Option<Vec<f64>>,
 
     /// Number of evenly spaced correlations
-    #[arg(long, default_value_t = 21, conflicts_with = "c")]
+    #[arg(long, default_value_t = 21, value_parser = at_least_two, conflicts_with = "c")]
     points: usize,
 
     #[command(flatten)]
-    plot: PlotArgs,
-    #[command(flatten)]
-    output: FormatArgs,
+    output: OutputArgs,
 }
 
 impl Args {
     pub fn run(self) -> Result<(), CliError> {
-        if self.points < 2 {
-            return Err(usage(format!("--points {}: at least 2 are needed", self.points)));
-        }
         let network = self.network.network()?;
         let field = self.variances.field(&network)?;
-        let plot = self.plot.checked()?;
+        let plot = self.output.plot()?;
         let q_star = field.variance_fixed_point()?;
         let (field, q) = at_fixed_point(&field, q_star)?;
         let inputs = self.c.unwrap_or_else(|| linspace(0.0, 1.0, self.points));
@@ -60,7 +56,7 @@ impl Args {
             .facts(describe_variances(network.model(), field.sigma2(), field.sigma_b2()))
             .fact("q_star", number(q_star.finite()))
             .rows("map", rows);
-        Ok(report.print(self.output.format)?)
+        Ok(report.print(self.output.format())?)
     }
 }
 

@@ -72,7 +72,7 @@ impl VarianceArgs {
     }
 }
 
-/// Where the result goes.
+/// How the result is printed.
 #[derive(Debug, clap::Args)]
 pub struct FormatArgs {
     /// How to print the result
@@ -80,17 +80,25 @@ pub struct FormatArgs {
     pub format: Format,
 }
 
-/// Where the picture goes.
+/// How the result is printed, and where its picture goes.
 #[derive(Debug, clap::Args)]
-pub struct PlotArgs {
+pub struct OutputArgs {
     /// Draw the result into FILE.svg or FILE.png
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
+
+    #[command(flatten)]
+    print: FormatArgs,
 }
 
-impl PlotArgs {
+impl OutputArgs {
+    /// How to print.
+    pub fn format(&self) -> Format {
+        self.print.format
+    }
+
     /// The file, if a picture is wanted, checked before anything is computed.
-    pub fn checked(&self) -> Result<Option<&Path>, CliError> {
+    pub fn plot(&self) -> Result<Option<&Path>, CliError> {
         let path = self.plot.as_deref();
         if let Some(path) = path {
             isinglass_lab::chart::check_target(path)?;

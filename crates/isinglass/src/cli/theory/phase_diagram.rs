@@ -8,7 +8,7 @@ use isinglass_lab::phase_diagram::{Cell, PhaseDiagram, Quantity, linspace};
 use isinglass_theory::{CriticalPoint, CriticalSet, Model, Network, verdict};
 use serde_json::Value;
 
-use super::network::{FormatArgs, NetworkArgs, PlotArgs, describe_network, weight_variance_key};
+use super::network::{NetworkArgs, OutputArgs, describe_network, weight_variance_key};
 use super::range::{Grid, Range};
 use crate::cli::report::{Record, Report, number};
 use crate::cli::{CliError, Format};
@@ -48,9 +48,7 @@ pub struct Args {
     threads: usize,
 
     #[command(flatten)]
-    plot: PlotArgs,
-    #[command(flatten)]
-    output: FormatArgs,
+    output: OutputArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -66,7 +64,7 @@ enum QuantityArg {
 impl Args {
     pub fn run(self) -> Result<(), CliError> {
         let network = self.network.network()?;
-        let plot = self.plot.checked()?;
+        let plot = self.output.plot()?;
         let quantity = match self.quantity {
             QuantityArg::Chi1 => Quantity::Chi1,
             QuantityArg::XiC => Quantity::XiC,
@@ -87,7 +85,7 @@ impl Args {
         if let Some(path) = plot {
             super::pictures::phase_diagram(&network, &diagram, quantity, &critical, &line)?.save(path)?;
         }
-        match self.output.format {
+        match self.output.format() {
             Format::Csv => Ok(write_csv(network.model(), &diagram, quantity)?),
             format => {
                 let report = report(&network, &diagram, quantity, &line, &critical, format)?;

@@ -1,4 +1,4 @@
-//! `MIN:MAX` and `COLUMNSxROWS`.
+//! `MIN:MAX`, `COLUMNSxROWS` and numbers of points.
 
 use std::str::FromStr;
 
@@ -43,6 +43,14 @@ impl FromStr for Grid {
             }
             _ => Err("a grid is COLUMNSxROWS with at least 2 of each, for example 200x200".to_owned()),
         }
+    }
+}
+
+/// A number of points that has two ends.
+pub fn at_least_two(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(count) if count >= 2 => Ok(count),
+        _ => Err("at least 2 are needed".to_owned()),
     }
 }
 

@@ -3,7 +3,7 @@
 use isinglass_theory::Correlation;
 use isinglass_theory::activation::FieldPair;
 
-use super::network::{FormatArgs, NetworkArgs, PlotArgs, VarianceArgs, describe_network, describe_variances, title, usage};
+use super::network::{NetworkArgs, OutputArgs, VarianceArgs, describe_network, describe_variances, title, usage};
 use crate::cli::CliError;
 use crate::cli::report::{Record, Report, number};
 
@@ -46,9 +46,7 @@ pub struct Args {
     input_variance: Option<Vec<f64>>,
 
     #[command(flatten)]
-    plot: PlotArgs,
-    #[command(flatten)]
-    output: FormatArgs,
+    output: OutputArgs,
 }
 
 impl Args {
@@ -59,7 +57,7 @@ impl Args {
         }
         let network = self.network.network()?;
         let field = self.variances.field(&network)?;
-        let plot = self.plot.checked()?;
+        let plot = self.output.plot()?;
         let correlation = match self.one_minus_c {
             Some(deficit) => Correlation::from_deficit(deficit)?,
             None => Correlation::new(self.c)?,
@@ -78,7 +76,7 @@ impl Args {
             .facts(describe_network(&network))
             .facts(describe_variances(network.model(), field.sigma2(), field.sigma_b2()))
             .rows("layers", layers.iter().enumerate().map(|(layer, pair)| describe_layer(layer, pair)).collect());
-        Ok(report.print(self.output.format)?)
+        Ok(report.print(self.output.format())?)
     }
 }
 
