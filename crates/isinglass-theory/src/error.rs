@@ -16,8 +16,8 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A variance is negative, infinite or not a number.
-    #[error("{symbol} = {value}: a variance must be a finite number that is not negative")]
+    /// A variance is negative, too large or not a number.
+    #[error("{symbol} = {value:?}: a variance is a number from 0 to 1e100")]
     Variance {
         /// The symbol of the variance, e.g. `σ_b²`.
         symbol: &'static str,
@@ -87,7 +87,7 @@ pub enum Error {
 
     /// A numerical integral did not reach its tolerance.
     #[error(
-        "{what} at q = {q} could not be certified: step halving still changes it by {achieved:.1e} (relative), {wanted:.0e} is required"
+        "{what} at q = {q:e} could not be certified: step halving still changes it by {achieved:.1e} (relative), {wanted:.0e} is required"
     )]
     NotConverged {
         /// The quantity.
@@ -101,7 +101,7 @@ pub enum Error {
     },
 
     /// The derivatives that an activation states are not those of its value.
-    #[error("φ' and φ'' do not belong to φ: dA/dq at q = {q} is {by_parts} by parts and {by_curvature} from E[φ'² + φφ'']")]
+    #[error("φ' and φ'' do not belong to φ: dA/dq at q = {q:e} is {by_parts} by parts and {by_curvature} from E[φ'² + φφ'']")]
     InconsistentDerivatives {
         /// The variance of the field.
         q: f64,

@@ -85,9 +85,7 @@ impl<A: Activation + Clone> Network<A> {
     /// The network at initialisation: `sigma2` is `σ_m²` or `σ_w²`, as the model demands, or `None`.
     pub fn at(&self, sigma2: Option<f64>, sigma_b2: f64) -> Result<MeanField<A>, Error> {
         let sigma2 = check_weight_variance(self.model, sigma2)?;
-        if !(sigma_b2 >= 0.0 && sigma_b2.is_finite()) {
-            return Err(Error::Variance { symbol: "σ_b²", value: sigma_b2 });
-        }
+        check_variance("σ_b²", sigma_b2)?;
         let (second_moment, own_weight) = match self.model {
             Model::Continuous | Model::Deterministic => (SecondMoment::OfActivation, sigma2),
             Model::LrtContinuous | Model::StochasticWeights => (SecondMoment::OfActivation, 1.0),
@@ -367,8 +365,12 @@ fn check_weight_variance(model: Model, sigma2: Option<f64>) -> Result<f64, Error
             let of = if kind == WeightVariance::Means { "weights' means" } else { "weights" };
             Err(Error::MissingVariance { model: model.name(), symbol, of })
         }
-        (Some(symbol), Some(value)) if !(value >= 0.0 && value.is_finite()) => Err(Error::Variance { symbol, value }),
         (Some(_), Some(value)) if kind == WeightVariance::Means && value > 1.0 => Err(Error::MeanVariance(value)),
-        (Some(_), Some(value)) => Ok(value),
+        (Some(symbol), Some(value)) => check_variance(symbol, value),
     }
+}
+
+/// Squares of variances, and their products, must not overflow.
+pub(crate) fn check_variance(symbol: &'static str, value: f64) -> Result<f64, Error> {
+    if (0.0..=1e100).contains(&value) { Ok(value) } else { Err(Error::Variance { symbol, value }) }
 }

@@ -18,6 +18,7 @@
 //! ```
 
 use crate::activation::{Activation, FieldPair};
+use crate::mean_field::check_variance;
 use crate::{Error, MeanField};
 
 impl<A: Activation> MeanField<A> {
@@ -52,10 +53,7 @@ impl<A: Activation> MeanField<A> {
 }
 
 fn check_variances(pair: &FieldPair) -> Result<(), Error> {
-    for (symbol, value) in [("q_a", pair.q_a), ("q_b", pair.q_b)] {
-        if !(value >= 0.0 && value.is_finite()) {
-            return Err(Error::Variance { symbol, value });
-        }
-    }
+    check_variance("q_a", pair.q_a)?;
+    check_variance("q_b", pair.q_b)?;
     Ok(())
 }

@@ -101,7 +101,11 @@ pub fn of_criticality<A: Activation + Clone>(network: &Network<A>, critical: &Cr
 fn phase_sentence(point: &Point) -> String {
     let chi_1 = point.chi_1.map_or("∞".to_owned(), digits);
     let dies = point.q_star == VarianceFixedPoint::Zero;
-    let layers = |xi: Option<f64>| xi.map_or("never".to_owned(), |xi| format!("e-fold every {} layers", digits(xi.abs())));
+    let layers = |xi: Option<f64>| match xi {
+        None => "never".to_owned(),
+        Some(0.0) => "at once".to_owned(),
+        Some(xi) => format!("e-fold every {} layers", digits(xi.abs())),
+    };
     match point.phase {
         Phase::Ordered if dies => {
             format!("Ordered: the signal dies out, it and its gradient shrinking by χ₁ = {chi_1} per layer ({}).", layers(point.xi_1()))
@@ -120,11 +124,9 @@ fn phase_sentence(point: &Point) -> String {
         }
         Phase::NoiseLimited => {
             let end = point.c_star.map_or(String::new(), |c| format!(", until their correlation is {}", digits(c.c())));
+            let fade = point.chi.map_or(String::new(), |_| format!("; correlations fade {}", layers(point.xi_c())));
             let dying = if dies { " The signal also dies out (q* = 0)." } else { "" };
-            format!(
-                "Noise-limited: noise drawn for each input separates even equal signals{end}; correlations fade {}.{dying}",
-                layers(point.xi_c())
-            )
+            format!("Noise-limited: noise drawn for each input separates even equal signals{end}{fade}.{dying}")
         }
     }
 }

@@ -307,6 +307,7 @@ fn bad_input_is_one_sentence_and_exit_code_2() {
         ("theory point --sigma-m2 nan", "NaN"),
         ("theory point --sigma-m2 inf", "inf"),
         ("theory point --sigma-m2 0.9 --sigma-b2 -1", "σ_b² = -1"),
+        ("theory point --sigma-m2 0.9 --sigma-b2 1e300", "1e100"),
         ("theory point --sigma-m2 0.9 --sigma-b2 NaN", "σ_b² = NaN"),
         ("theory point --sigma-m2 abc", "abc"),
         ("theory point", "--sigma-m2"),
