@@ -17,9 +17,9 @@
 //! # Ok::<(), isinglass_theory::Error>(())
 //! ```
 
-use crate::activation::Activation;
+use crate::activation::{Activation, FieldPair};
 use crate::root::bracketed;
-use crate::{CriticalSet, Error, Model, Network, Point, VarianceFixedPoint, WeightVariance, depth_scale};
+use crate::{Correlation, CriticalSet, Error, MeanField, Model, Network, Phase, Point, VarianceFixedPoint, WeightVariance, depth_scale};
 
 /// The paper's empirical reach: networks train to about three depth scales.
 pub const DEFAULT_REACH: f64 = 3.0;
@@ -33,9 +33,10 @@ pub struct Recommendation {
     pub sigma_b2: f64,
     /// The theory there.
     pub point: Point,
-    /// The factor by which the (mean squared) signal shrinks from end to end.
+    /// The factor by which the mean squared signal changes from end to end: [`signal_rate`] to the power of the depth. At criticality, where it falls
+    /// only algebraically, the maps are iterated instead, from a signal of variance 1 (or at `q*`, from a pair of correlation ½).
     pub signal: Option<f64>,
-    /// The factor by which the mean squared gradient shrinks, or grows, from end to end. `None` where it is infinite.
+    /// The same of the mean squared gradient, with `χ₁`. `None` where it is infinite.
     pub gradient: Option<f64>,
 }
 
@@ -68,7 +69,7 @@ impl Advice {
         let critical = network.critical_set()?;
         let (sigma2, sigma_b2) = best_initialisation(network, &critical)?;
         let best = recommend(network, sigma2, sigma_b2, depth)?;
-        let max_depth = carried_rate(&best.point).and_then(depth_scale).map(|xi| reach * xi);
+        let max_depth = signal_rate(&best.point).and_then(depth_scale).map(|xi| reach * xi);
         let smallest = match best.sigma2 {
             Some(limit) => smallest_sigma2(network, limit, sigma_b2, depth, reach)?,
             None => None,
@@ -88,23 +89,44 @@ pub fn signal_rate(point: &Point) -> Option<f64> {
     }
 }
 
-/// The factor per layer of whichever of signal and gradient fades faster. A gradient that grows is not lost.
-pub fn carried_rate(point: &Point) -> Option<f64> {
-    let signal = signal_rate(point)?;
-    Some(point.chi_1.map_or(signal, |gradient| signal.min(gradient)))
-}
-
 fn recommend<A: Activation + Clone>(
     network: &Network<A>,
     sigma2: Option<f64>,
     sigma_b2: f64,
     depth: usize,
 ) -> Result<Recommendation, Error> {
-    let point = Point::of(&network.at(sigma2, sigma_b2)?)?;
-    let over_depth = |rate: f64| rate.powf(depth as f64);
-    let signal = signal_rate(&point).map(over_depth);
-    let gradient = point.chi_1.map(over_depth);
+    let field = network.at(sigma2, sigma_b2)?;
+    let point = Point::of(&field)?;
+    let (signal, gradient) = if point.phase == Phase::Critical {
+        critical_factors(&field, &point, depth)?
+    } else {
+        let over_depth = |rate: f64| rate.powf(depth as f64);
+        (signal_rate(&point).map(over_depth), point.chi_1.map(over_depth))
+    };
     Ok(Recommendation { sigma2, sigma_b2, point, signal, gradient })
+}
+
+/// What is left of signal and gradient after `depth` critical layers.
+fn critical_factors<A: Activation>(field: &MeanField<A>, point: &Point, depth: usize) -> Result<(Option<f64>, Option<f64>), Error> {
+    match point.q_star {
+        VarianceFixedPoint::Zero => {
+            // The slope depends on the variance that the signal still has.
+            let (mut q, mut gradient) = (1.0, 1.0);
+            for _ in 0..depth {
+                gradient *= field.chi(q, Correlation::ONE)?;
+                q = field.variance_map(q)?;
+            }
+            Ok((Some(q), Some(gradient)))
+        }
+        VarianceFixedPoint::Positive(q) => {
+            let mut pair = FieldPair::equal(q, Correlation::new(0.5)?);
+            for _ in 0..depth {
+                pair = FieldPair::equal(q, field.pair_map(&pair)?.correlation);
+            }
+            Ok((Some(pair.correlation.deficit() / 0.5), Some(1.0)))
+        }
+        VarianceFixedPoint::Every | VarianceFixedPoint::Diverges => Ok((Some(1.0), Some(1.0))),
+    }
 }
 
 /// The point where signals survive best. Biases of their own only pull signals together: without a critical point at `σ_b² > 0`, none are best.
@@ -146,7 +168,8 @@ fn weights_that_keep_gradients<A: Activation + Clone>(network: &Network<A>) -> R
     Err(Error::NoRoot("χ₁ = 1"))
 }
 
-/// The smallest `σ² ≤ limit` at which both rates reach `exp(−reach/depth)`; both grow with `σ²`.
+/// The smallest `σ² ≤ limit` at which signal and gradient keep `exp(−reach/depth)` per layer. The signal decides, since the correlation map is convex and its slope
+/// nowhere larger than `χ₁`; both grow with `σ²`.
 fn smallest_sigma2<A: Activation + Clone>(
     network: &Network<A>,
     limit: f64,
@@ -157,14 +180,18 @@ fn smallest_sigma2<A: Activation + Clone>(
     let needed = (-reach / depth as f64).exp();
     let shortfall = |sigma2: f64| -> Result<f64, Error> {
         let point = Point::of(&network.at(Some(sigma2), sigma_b2)?)?;
-        Ok(carried_rate(&point).unwrap_or(0.0) - needed)
+        Ok(signal_rate(&point).unwrap_or(0.0) - needed)
     };
     if shortfall(limit)? < 0.0 {
         return Ok(None);
     }
-    let low = limit * 1e-9;
-    if shortfall(low)? >= 0.0 {
-        return Ok(Some(low));
+    const SMALLEST: f64 = 1e-90;
+    let mut low = limit;
+    while shortfall(low)? >= 0.0 {
+        low *= 1e-3;
+        if low < SMALLEST {
+            return Ok(Some(0.0));
+        }
     }
     bracketed("smallest σ²", low, limit, shortfall).map(Some)
 }

@@ -46,9 +46,20 @@ impl Correlation {
         Ok(Self { c: 1.0 - deficit, deficit })
     }
 
-    /// From both, each computed without cancellation; rounding may have carried them a little out of range.
+    /// From both, each computed without cancellation. Whichever is smaller is the accurate one and decides, so that the two always belong together;
+    /// what has all but vanished vanishes, before it loses its digits to underflow.
     pub(crate) fn from_both(c: f64, deficit: f64) -> Self {
-        Self { c: c.clamp(-1.0, 1.0), deficit: deficit.clamp(0.0, 2.0) }
+        const VANISHED: f64 = 1e-290;
+        let flush = |x: f64| if x.abs() < VANISHED { 0.0 } else { x };
+        if deficit < 0.5 {
+            let deficit = flush(deficit.max(0.0));
+            Self { c: 1.0 - deficit, deficit }
+        } else if c.abs() < 0.5 {
+            let c = flush(c);
+            Self { c, deficit: 1.0 - c }
+        } else {
+            Self { c: c.clamp(-1.0, 1.0), deficit: deficit.clamp(0.0, 2.0) }
+        }
     }
 
     /// `c`.
@@ -73,7 +84,7 @@ impl Correlation {
     }
 
     /// `1 + c`.
-    fn sum(self) -> f64 {
+    pub(crate) fn sum(self) -> f64 {
         if self.c < -0.5 { 2.0 - self.deficit } else { 1.0 + self.c }
     }
 }

@@ -16,8 +16,8 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A variance is negative, too large or not a number.
-    #[error("{symbol} = {value:?}: a variance is a number from 0 to 1e100")]
+    /// A variance is negative, not a number, or so large or small that its powers would leave the range of numbers.
+    #[error("{symbol} = {value:?}: a variance is 0, or a number from 1e-100 to 1e30")]
     Variance {
         /// The symbol of the variance, e.g. `σ_b²`.
         symbol: &'static str,
@@ -60,7 +60,7 @@ pub enum Error {
     UnknownNeuron(String),
 
     /// The neuron's parameter is not a positive number.
-    #[error("{neuron}: the parameter must be a finite number above 0{hint}")]
+    #[error("{neuron}: the parameter is a number above 0, from 1e-9 to 1e9{hint}")]
     NeuronParameter {
         /// The neuron as it was written.
         neuron: String,

@@ -132,31 +132,55 @@ impl<A: Activation> MeanField<A> {
         if self.phi().parity() == Parity::Odd && self.sigma_b2() == 0.0 {
             return Ok(Correlation::ZERO);
         }
+        let map =
+            |correlation: Correlation| -> Result<Correlation, Error> { Ok(self.pair_map(&FieldPair::equal(q, correlation))?.correlation) };
+        let half = Correlation::new(0.5)?;
+        if map(half)?.c() < 0.5 {
+            // c* < ½: solved for c. As c' grows with c, c* is not below c'(0).
+            let low = map(Correlation::ZERO)?.c();
+            if low <= 0.0 {
+                return Ok(Correlation::ZERO);
+            }
+            let excess = |log_c: f64| -> Result<f64, Error> { Ok(map(Correlation::new(log_c.exp())?)?.c().ln() - log_c) };
+            return match root_of_decreasing(low.ln(), 0.5f64.ln(), excess)? {
+                Some(log_c) => Correlation::new(log_c.exp()),
+                None => Ok(half),
+            };
+        }
+        // c* ≥ ½: solved for δ = 1 − c.
         let excess = |log_deficit: f64| -> Result<f64, Error> {
-            let deficit = log_deficit.exp().min(1.0);
-            let next = self.pair_map(&FieldPair::equal(q, Correlation::from_deficit(deficit)?))?;
-            Ok((next.correlation.deficit() / deficit).ln())
+            Ok(map(Correlation::from_deficit(log_deficit.exp())?)?.deficit().ln() - log_deficit)
         };
-        let low = if keeps_equal {
-            let mut low: f64 = 1e-2;
+        let mut low = map(Correlation::ONE)?.deficit();
+        if keeps_equal {
+            // δ = 0 is the unstable fixed point: go towards it until δ' > δ. It is never far, since χ₁ is above 1 by more than rounding.
+            const NEAREST: f64 = 1e-30;
+            low = 0.1;
             while excess(low.ln())? <= 0.0 {
-                low *= 1e-2;
-                if low < 1e-100 {
+                low *= 0.1;
+                if low < NEAREST {
                     return Ok(Correlation::ONE);
                 }
             }
-            low
-        } else {
-            // δ' grows with δ, so δ* cannot be below δ'(0).
-            self.pair_map(&FieldPair::equal(q, Correlation::ONE))?.correlation.deficit()
-        };
-        if low >= 1.0 || excess(0.0)? >= 0.0 {
-            return Ok(Correlation::ZERO);
         }
-        // Where the map is flat (σ_m² = 0) the lower end is the fixed point already, up to rounding.
-        if excess(low.ln())? <= 0.0 {
-            return Correlation::from_deficit(low);
+        if low == 0.0 {
+            return Ok(Correlation::ONE);
         }
-        Correlation::from_deficit(bracketed("c*", low.ln(), 0.0, excess)?.exp().min(1.0))
+        match root_of_decreasing(low.ln(), 0.5f64.ln(), excess)? {
+            Some(log_deficit) => Correlation::from_deficit(log_deficit.exp()),
+            None => Ok(half),
+        }
     }
+}
+
+/// The root of a function that falls through zero between `low` and `high`, up to rounding at either end: `low` if it is not positive there, `None`
+/// if it has not fallen below zero at `high`.
+fn root_of_decreasing(low: f64, high: f64, f: impl Fn(f64) -> Result<f64, Error>) -> Result<Option<f64>, Error> {
+    if f(low)? <= 0.0 {
+        return Ok(Some(low));
+    }
+    if f(high)? >= 0.0 {
+        return Ok(None);
+    }
+    bracketed("c*", low, high, f).map(Some)
 }

@@ -128,6 +128,9 @@ impl<A: Activation> Network<A> {
     }
 }
 
+/// Fields of a smaller variance than this see a linear `φ`, to the last digit.
+pub const LINEAR_BELOW: f64 = 1e-60;
+
 /// The mean-field description of a random network at initialisation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MeanField<A = Phi> {
@@ -175,8 +178,11 @@ impl<A: Activation> MeanField<A> {
         self.second_moment == SecondMoment::Unit
     }
 
-    /// Whether equal signals stay equal, `c = 1` being a fixed point. Noise that is drawn per input prevents it.
+    /// Whether equal signals stay equal, `c = 1` being a fixed point. Noise that is drawn per input prevents it, unless no weights pass it on.
     pub fn keeps_equal_signals_equal(&self) -> bool {
+        if self.own_weight == 0.0 {
+            return true;
+        }
         let same_weights = self.own_weight == self.shared_weight;
         // For neurons of ±1 two equal inputs give equal outputs only if the neuron itself is not random: E φ² = 1.
         let same_neurons = match self.second_moment {
@@ -268,7 +274,9 @@ impl<A: Activation> MeanField<A> {
         } else {
             self.next_correlation(pair, (m_a.mean_square, n_a), (m_b.mean_square, n_b))?
         };
-        Ok(FieldPair { q_a: n_a / d_a, q_b: n_b / d_b, correlation })
+        // A signal that has all but died dies, before it loses its digits to underflow.
+        let flush = |q: f64| if q < f64::MIN_POSITIVE / f64::EPSILON { 0.0 } else { q };
+        Ok(FieldPair { q_a: flush(n_a / d_a), q_b: flush(n_b / d_b), correlation })
     }
 
     /// `c'` and `1 − c'` from `A` and `N = wA + σ_b²` of either field.
@@ -301,7 +309,6 @@ impl<A: Activation> MeanField<A> {
 
     /// Whether the fields are so small that `φ` is linear to the last digit (and products of variances would soon underflow).
     fn is_linear_at(&self, pair: &FieldPair) -> bool {
-        const LINEAR_BELOW: f64 = 1e-60;
         self.sigma_b2 == 0.0
             && self.own_weight > 0.0
             && pair.q_a.max(pair.q_b) < LINEAR_BELOW
@@ -370,7 +377,7 @@ fn check_weight_variance(model: Model, sigma2: Option<f64>) -> Result<f64, Error
     }
 }
 
-/// Squares of variances, and their products, must not overflow.
+/// Powers of variances must not leave the range of numbers.
 pub(crate) fn check_variance(symbol: &'static str, value: f64) -> Result<f64, Error> {
-    if (0.0..=1e100).contains(&value) { Ok(value) } else { Err(Error::Variance { symbol, value }) }
+    if value == 0.0 || (1e-100..=1e30).contains(&value) { Ok(value) } else { Err(Error::Variance { symbol, value }) }
 }

@@ -92,8 +92,8 @@ impl Neuron {
     }
 
     pub(crate) fn check(self) -> Result<Self, Error> {
-        // Squares of the parameter enter everywhere: keep them, and their inverses, finite.
-        let in_range = |p: f64| (1e-100..=1e100).contains(&p);
+        // Its powers, times those of a variance, must not leave the range of numbers.
+        let in_range = |p: f64| (1e-9..=1e9).contains(&p);
         if self.parameter().is_none_or(in_range) {
             return Ok(self);
         }
@@ -107,14 +107,19 @@ impl fmt::Display for Neuron {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Sign => write!(f, "sign"),
-            Self::Probit(alpha) => write!(f, "probit:{alpha}"),
-            Self::Logistic(alpha) => write!(f, "logistic:{alpha}"),
-            Self::Erf(a) => write!(f, "erf:{a}"),
-            Self::Tanh(k) => write!(f, "tanh:{k}"),
+            Self::Probit(alpha) => write_parameter(f, "probit", *alpha),
+            Self::Logistic(alpha) => write_parameter(f, "logistic", *alpha),
+            Self::Erf(a) => write_parameter(f, "erf", *a),
+            Self::Tanh(k) => write_parameter(f, "tanh", *k),
             Self::Relu => write!(f, "relu"),
             Self::Linear => write!(f, "linear"),
         }
     }
+}
+
+/// `name:parameter`, the shortest text that parses to the same number; very large and small ones with an exponent.
+fn write_parameter(f: &mut fmt::Formatter<'_>, name: &str, parameter: f64) -> fmt::Result {
+    if (1e-5..1e7).contains(&parameter) { write!(f, "{name}:{parameter}") } else { write!(f, "{name}:{parameter:e}") }
 }
 
 impl FromStr for Neuron {

@@ -21,10 +21,14 @@ use crate::activation::{Activation, FieldPair};
 use crate::mean_field::check_variance;
 use crate::{Error, MeanField};
 
+/// Beyond this the powers of a variance would leave the range of numbers.
+const LARGEST: f64 = 1e90;
+
 impl<A: Activation> MeanField<A> {
     /// The fields of layers `0..=depth`; layer 0 is `start`.
     pub fn trajectory(&self, start: FieldPair, depth: usize) -> Result<Vec<FieldPair>, Error> {
-        check_variances(&start)?;
+        check_variance("q_a", start.q_a)?;
+        check_variance("q_b", start.q_b)?;
         let mut layers = Vec::with_capacity(depth + 1);
         layers.push(start);
         self.extend(&mut layers, depth)?;
@@ -34,7 +38,8 @@ impl<A: Activation> MeanField<A> {
     /// The same for inputs that are not random: layer 0 holds `q⁰ = |x|²/N` of either input and their correlation, and layer 1 follows the
     /// rule of [`first_layer`](Self::first_layer).
     pub fn trajectory_from_inputs(&self, inputs: FieldPair, depth: usize) -> Result<Vec<FieldPair>, Error> {
-        check_variances(&inputs)?;
+        check_variance("|x_a|²/N", inputs.q_a)?;
+        check_variance("|x_b|²/N", inputs.q_b)?;
         let mut layers = vec![inputs];
         if depth > 0 {
             layers.push(self.first_layer(&inputs)?);
@@ -46,14 +51,12 @@ impl<A: Activation> MeanField<A> {
     fn extend(&self, layers: &mut Vec<FieldPair>, steps: usize) -> Result<(), Error> {
         for _ in 0..steps {
             let next = self.pair_map(&layers[layers.len() - 1])?;
+            if !(next.q_a < LARGEST && next.q_b < LARGEST) {
+                let layer = layers.len();
+                return Err(Error::Unsupported(format!("the variance grows beyond {LARGEST:e} in layer {layer}: ask for fewer layers")));
+            }
             layers.push(next);
         }
         Ok(())
     }
-}
-
-fn check_variances(pair: &FieldPair) -> Result<(), Error> {
-    check_variance("q_a", pair.q_a)?;
-    check_variance("q_b", pair.q_b)?;
-    Ok(())
 }

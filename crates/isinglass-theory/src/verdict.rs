@@ -12,7 +12,10 @@
 
 use crate::activation::Activation;
 use crate::advice::{best_initialisation, signal_rate};
-use crate::{Advice, CriticalPoint, CriticalSet, Error, MeanField, Network, Phase, Point, VarianceFixedPoint, WeightVariance, depth_scale};
+use crate::{
+    Advice, Correlation, CriticalPoint, CriticalSet, Error, MeanField, Model, Network, Phase, Point, VarianceFixedPoint, WeightVariance,
+    depth_scale,
+};
 
 /// What happens at a point, why what is missing is missing, and whether a critical initialisation exists at all.
 pub fn of_point<A: Activation + Clone>(field: &MeanField<A>, point: &Point) -> Result<String, Error> {
@@ -25,27 +28,27 @@ pub fn of_point<A: Activation + Clone>(field: &MeanField<A>, point: &Point) -> R
 /// What to use, and what to expect of it.
 pub fn of_advice<A: Activation + Clone>(network: &Network<A>, advice: &Advice) -> Result<String, Error> {
     let mut words = vec![of_criticality(network, &advice.critical)?];
-    let depth = advice.depth;
     let best = &advice.best;
+    let (place, depth) = (coordinates(network, best.sigma2, best.sigma_b2), layers(advice.depth));
     words.push(match advice.max_depth {
-        None => format!("At {} signals and gradients survive any depth.", coordinates(network, best.sigma2, best.sigma_b2)),
-        Some(reached) if reached >= depth as f64 => format!(
-            "At {} signals survive {} layers ({} depth scales), enough for {depth}.",
-            coordinates(network, best.sigma2, best.sigma_b2),
-            digits(reached),
-            digits(advice.reach)
-        ),
+        None => {
+            let left = |factor: Option<f64>| factor.map_or("all".to_owned(), digits);
+            let (signal, gradient) = (left(best.signal), left(best.gradient));
+            format!("At {place} signals and gradients fade only algebraically with depth: {signal} of the one and {gradient} of the other are left after {depth}.")
+        }
+        Some(reached) if reached >= advice.depth as f64 => {
+            format!("At {place} signals survive {} layers ({} depth scales), enough for {depth}.", digits(reached), digits(advice.reach))
+        }
         Some(reached) => format!(
-            "Even at {} signals survive only {} layers ({} depth scales): {depth} layers need help that this theory does not know, such as skip \
-             connections or normalisation.",
-            coordinates(network, best.sigma2, best.sigma_b2),
+            "Even at {place} signals survive only {} layers ({} depth scales): {depth} need help that this theory does not know, such as skip connections or \
+             normalisation.",
             digits(reached),
             digits(advice.reach)
         ),
     });
     if let (Some(smallest), Some(symbol)) = (&advice.smallest, network.model().weight_variance().symbol()) {
         let sigma2 = smallest.sigma2.unwrap_or_default();
-        words.push(format!("The smallest {symbol} that carries signal and gradient through {depth} layers is {}.", digits(sigma2)));
+        words.push(format!("The smallest {symbol} that carries signal and gradient through {depth} is {}.", near_one(sigma2)));
     }
     if best.point.chi_1.is_some_and(|chi_1| chi_1 > 1.0 + crate::point::CRITICAL_TOLERANCE) {
         words.push(format!(
@@ -53,8 +56,19 @@ pub fn of_advice<A: Activation + Clone>(network: &Network<A>, advice: &Advice) -
             digits(best.point.chi_1.unwrap_or_default())
         ));
     }
+    if network.model() == Model::StochasticNeurons && !network.is_step() {
+        words.push(
+            "A larger σ_w² carries signals a little further (never beyond the sign network's factor of 2/π per layer), but gradients then explode.".to_owned(),
+        );
+    }
     if network.model().weight_variance() == WeightVariance::Means && best.sigma2 == Some(1.0) {
-        words.push("σ_m² = 1 is a limit: means of exactly ±1 leave nothing random in the weights, so use a value such as 0.99.".into());
+        // Half way between what is needed and the limit, where the usual value would not do.
+        let needed = advice.smallest.as_ref().and_then(|smallest| smallest.sigma2).unwrap_or(0.0);
+        let usable = if needed < 0.985 { 0.99 } else { 0.5 * (1.0 + needed) };
+        words.push(format!(
+            "σ_m² = 1 is a limit: means of exactly ±1 leave nothing random in the weights, so use a value such as {}.",
+            near_one(usable)
+        ));
     }
     Ok(words.join(" "))
 }
@@ -72,10 +86,14 @@ pub fn of_criticality<A: Activation + Clone>(network: &Network<A>, critical: &Cr
         let (sigma2, sigma_b2) = best_initialisation(network, critical)?;
         let point = Point::of(&network.at(sigma2, sigma_b2)?)?;
         let rate = signal_rate(&point).unwrap_or_default();
+        let best = match network.model().weight_variance() {
+            WeightVariance::Means => "the best allowed is the limit",
+            WeightVariance::Weights if !network.is_step() => "the best without exploding gradients (χ₁ = 1) is",
+            WeightVariance::Weights | WeightVariance::None => "the best is",
+        };
         return Ok(format!(
-            "No critical initialisation exists for {neuron} in model {}: {reason}; the best allowed is {}{}, where signals shrink by {} per layer (depth scale {} layers).",
+            "No critical initialisation exists for {neuron} in model {}: {reason}; {best} {}, where signals shrink by {} per layer (depth scale {} layers).",
             network.model(),
-            if network.model().weight_variance() == WeightVariance::Means { "the limit " } else { "" },
             coordinates(network, sigma2, sigma_b2),
             digits(rate),
             depth_scale(rate).map_or("∞".to_owned(), digits),
@@ -83,7 +101,8 @@ pub fn of_criticality<A: Activation + Clone>(network: &Network<A>, critical: &Cr
     }
     Ok(match critical {
         CriticalSet::Points(points) => {
-            format!("The critical initialisation of {neuron} is {}.", points.iter().map(place).collect::<Vec<_>>().join(" and "))
+            let which = if network.phi().homogeneity().is_some() { " that keeps the variance" } else { "" };
+            format!("The critical initialisation of {neuron}{which} is {}.", points.iter().map(place).collect::<Vec<_>>().join(" and "))
         }
         CriticalSet::Line { start, allowed } if network.model().weight_variance() == WeightVariance::Means => {
             let parts = allowed.iter().map(|segment| match &segment.to {
@@ -101,30 +120,33 @@ pub fn of_criticality<A: Activation + Clone>(network: &Network<A>, critical: &Cr
 fn phase_sentence(point: &Point) -> String {
     let chi_1 = point.chi_1.map_or("∞".to_owned(), digits);
     let dies = point.q_star == VarianceFixedPoint::Zero;
-    let layers = |xi: Option<f64>| match xi {
+    let fading = |xi: Option<f64>| match xi {
         None => "never".to_owned(),
         Some(0.0) => "at once".to_owned(),
         Some(xi) => format!("e-fold every {} layers", digits(xi.abs())),
     };
     match point.phase {
         Phase::Ordered if dies => {
-            format!("Ordered: the signal dies out, it and its gradient shrinking by χ₁ = {chi_1} per layer ({}).", layers(point.xi_1()))
+            format!("Ordered: the signal dies out, it and its gradient shrinking by χ₁ = {chi_1} per layer ({}).", fading(point.xi_1()))
         }
         Phase::Ordered => format!(
             "Ordered: signals converge, their difference and the gradient shrinking by χ₁ = {chi_1} per layer ({}).",
-            layers(point.xi_1())
+            fading(point.xi_1())
         ),
         Phase::Critical if dies => {
             "Critical: χ₁ = 1, the signal's size falls only algebraically with depth and gradients survive.".to_owned()
         }
         Phase::Critical => "Critical: χ₁ = 1, differences and gradients survive at any depth.".to_owned(),
+        Phase::Chaotic if point.q_star.finite().is_none() => {
+            format!("Chaotic: χ₁ = {chi_1}, the signal and its gradient grow without limit.")
+        }
         Phase::Chaotic => {
-            let end = point.c_star.map_or(String::new(), |c| format!(" until their correlation is {}", digits(c.c())));
+            let end = point.c_star.map_or(String::new(), |c| format!(" until their correlation is {}", correlation(c)));
             format!("Chaotic: χ₁ = {chi_1}, nearby signals separate{end} and gradients explode.")
         }
         Phase::NoiseLimited => {
-            let end = point.c_star.map_or(String::new(), |c| format!(", until their correlation is {}", digits(c.c())));
-            let fade = point.chi.map_or(String::new(), |_| format!("; correlations fade {}", layers(point.xi_c())));
+            let end = point.c_star.map_or(String::new(), |c| format!(", until their correlation is {}", correlation(c)));
+            let fade = point.chi.map_or(String::new(), |_| format!("; correlations fade {}", fading(point.xi_c())));
             let dying = if dies { " The signal also dies out (q* = 0)." } else { "" };
             format!("Noise-limited: noise drawn for each input separates even equal signals{end}{fade}.{dying}")
         }
@@ -175,6 +197,25 @@ fn coordinates<A: Activation>(network: &Network<A>, sigma2: Option<f64>, sigma_b
         (Some(symbol), Some(sigma2)) => format!("({symbol}, σ_b²) = ({}, {})", digits(sigma2), digits(sigma_b2)),
         _ => format!("σ_b² = {}", digits(sigma_b2)),
     }
+}
+
+/// `1 layer`, `40 layers`.
+fn layers(count: usize) -> String {
+    format!("{count} layer{}", if count == 1 { "" } else { "s" })
+}
+
+/// A correlation, as its distance from 1 where four digits would not show it.
+fn correlation(c: Correlation) -> String {
+    if c.deficit() > 0.0 && c.deficit() < 1e-3 { format!("1 − {}", digits(c.deficit())) } else { digits(c.c()) }
+}
+
+/// A number below 1 with enough digits to tell it from 1.
+fn near_one(x: f64) -> String {
+    if x < 0.999 {
+        return digits(x);
+    }
+    let decimals = (1.0 - (1.0 - x).max(1e-15).log10().floor()) as usize;
+    format!("{x:.decimals$}")
 }
 
 /// A number to four significant digits, without trailing zeros.

@@ -3,7 +3,7 @@
 mod common;
 
 use isinglass_theory::activation::{Activation, FieldPair, Parity, Phi, Tanh};
-use isinglass_theory::{Advice, Correlation, MeanField, Model, Network, Neuron, Point, VarianceFixedPoint, WeightVariance};
+use isinglass_theory::{Advice, Correlation, MeanField, Model, Network, Neuron, Phase, Point, VarianceFixedPoint, WeightVariance};
 use proptest::prelude::*;
 
 fn sigmoid() -> impl Strategy<Value = Neuron> {
@@ -205,6 +205,82 @@ fn equal_directions_of_different_size_can_be_followed_until_they_die() {
 }
 
 #[test]
+fn deep_trajectories_outlive_underflow() {
+    // Signals, differences and correlations that vanish beyond the smallest numbers.
+    for (model, neuron, sigma2, sigma_b2, depth) in [
+        ("deterministic", "tanh", 0.01, 0.0, 400),
+        ("deterministic", "tanh", 0.01, 0.1, 400),
+        ("deterministic", "logistic:1", 0.5, 0.1, 2000),
+        ("continuous", "tanh", 0.5, 0.1, 2000),
+        ("lrt-binary", "tanh", 0.5, 0.0, 2000),
+        ("lrt-continuous", "erf:0.5", 0.1, 0.0, 2000),
+        ("continuous", "erf:1", 0.5, 0.1, 5000),
+    ] {
+        let field = common::field(model, neuron, sigma2, sigma_b2);
+        for start in [common::pair(1.0, 1.0, 0.5), common::pair(1.0, 3.0, 0.3)] {
+            let last = *field.trajectory(start, depth).unwrap().last().unwrap();
+            let correlation = last.correlation;
+            assert_eq!(correlation.c() + correlation.deficit(), 1.0, "{model} {neuron}: {last:?}");
+            assert!(correlation.c() == 0.0 || correlation.c() == 1.0 || last.q_a == 0.0, "{model} {neuron}: {last:?}");
+        }
+    }
+}
+
+#[test]
+fn small_correlations_keep_their_accuracy() {
+    // σ_m² = 0: c* = σ_b²/q* exactly.
+    let field = common::field("lrt-continuous", "tanh", 0.0, 1e-30);
+    let point = Point::of(&field).unwrap();
+    common::close(point.c_star.unwrap().c(), 1e-30 / point.q_star.finite().unwrap(), 1e-12);
+}
+
+#[test]
+fn without_weights_all_signals_are_equal() {
+    let point = Point::of(&common::field("stochastic-neurons", "tanh", 0.0, 1.0)).unwrap();
+    assert_eq!((point.c_star, point.chi, point.phase), (Some(Correlation::ONE), Some(0.0), Phase::Ordered));
+}
+
+#[test]
+fn critical_points_with_negative_bias_variance_are_none() {
+    /// B(q) = 1 somewhere, but the offset makes q − A negative there.
+    #[derive(Clone)]
+    struct Offset;
+    impl Activation for Offset {
+        fn value(&self, h: f64) -> f64 {
+            (1.2 * h).tanh() + 0.9
+        }
+    }
+    let set = Network::with_activation(Model::LrtContinuous, Offset).unwrap().critical_set().unwrap();
+    assert!(!set.is_reachable(), "{set:?}");
+}
+
+#[test]
+fn advice_at_criticality_counts_what_is_left() {
+    let network = common::network("deterministic", "tanh");
+    let advice = Advice::new(&network, 40, 3.0).unwrap();
+    let layers = network.at(Some(1.0), 0.0).unwrap().trajectory(common::pair(1.0, 1.0, 0.5), 40).unwrap();
+    common::close(advice.best.signal.unwrap(), layers[40].q_a, 1e-12);
+    // The Jacobian's product falls too, but algebraically: one power of the depth.
+    let gradient = |depth: usize| Advice::new(&network, depth, 3.0).unwrap().best.gradient.unwrap();
+    assert!(gradient(40) < 1.0 && gradient(40) > 1e-3 && gradient(80) / gradient(40) > 0.2, "{} {}", gradient(40), gradient(80));
+    assert_eq!(advice.max_depth, None);
+}
+
+#[test]
+fn relu_of_opposite_signals_has_no_overlap() {
+    let moments = Phi::Relu.pair_moments(&common::pair(1.0, 1.0, -1.0)).unwrap();
+    assert_eq!(moments.product, 0.0);
+    // (sin θ − θ cos θ)/2π = θ³/6π for θ = π − arccos c.
+    let theta = 1e-4f64;
+    let nearly = Correlation::new(-theta.cos()).unwrap();
+    common::close(
+        Phi::Relu.pair_moments(&FieldPair::equal(1.0, nearly)).unwrap().product,
+        theta.powi(3) / (6.0 * std::f64::consts::PI),
+        1e-6,
+    );
+}
+
+#[test]
 fn a_zero_input_is_named_for_what_it_is() {
     let zero = common::pair(0.0, 1.0, 0.0);
     let error = common::field("deterministic", "sign", 0.9, 0.1).first_layer(&zero).unwrap_err();
@@ -235,6 +311,9 @@ fn first_layer_follows_its_own_rule() {
     common::close(next.q_a, (0.8 * 0.1 + 0.05) / d(0.1), 1e-14);
     common::close(next.q_b, (0.8 * 0.3 + 0.05) / d(0.3), 1e-14);
     common::close(next.correlation.c() * (next.q_a * next.q_b).sqrt(), (0.8 * k + 0.05) / (d(0.1) * d(0.3)).sqrt(), 1e-13);
+    // Logistic: s = π/2.
+    let next = common::field("deterministic", "logistic:1", 0.8, 0.05).first_layer(&inputs).unwrap();
+    common::close(next.q_b, (0.8 * 0.3 + 0.05) / (1.0 + std::f64::consts::FRAC_PI_2 * 0.2 * 0.3), 1e-14);
     // LRT: q¹ = q⁰ + σ_b², covariance σ_m² q⁰_ab + σ_b².
     for model in ["lrt-binary", "lrt-continuous"] {
         let next = common::field(model, "tanh", 0.8, 0.05).first_layer(&inputs).unwrap();

@@ -122,6 +122,16 @@ fn point_names_the_phase() {
     ] {
         assert_eq!(json(&format!("theory point {args}"))["phase"], phase, "{args}");
     }
+    for (args, words) in [
+        ("--model lrt-binary --neuron tanh --sigma-m2 1 --sigma-b2 0.1", "separates even equal signals, until their correlation is 0."),
+        ("--model binary --sigma-b2 1e5", "until their correlation is 1 − 8.1"),
+        ("--model continuous --neuron relu --sigma-w2 3 --sigma-b2 0.1", "the signal and its gradient grow without limit"),
+        ("--model continuous --neuron relu --sigma-w2 2 --sigma-b2 0.1", "that keeps the variance is (σ_w², σ_b²) = (2, 0)"),
+        ("--model stochastic-neurons --neuron tanh --sigma-w2 2", "the best without exploding gradients (χ₁ = 1)"),
+    ] {
+        let verdict = json(&format!("theory point {args}"))["verdict"].as_str().unwrap().to_owned();
+        assert!(verdict.contains(words), "{args}: {verdict}");
+    }
     // Neurons without dependence on q: dq = 0 and ξ_q = 0.
     let lrt = json("theory point --model lrt-binary --neuron tanh --sigma-m2 0.9");
     assert_eq!((number(&lrt, "dq"), number(&lrt, "xi_q"), number(&lrt, "q_star")), (0.0, 0.0, 1.0));
@@ -175,6 +185,8 @@ fn map_keeps_the_diagonal_where_equal_signals_stay_equal() {
     let csv = succeeds("theory map --model binary --c -0.5,0,0.5 --format csv");
     let last: Vec<f64> = csv.lines().last().unwrap().split(',').map(|field| field.parse().unwrap()).collect();
     close(last[1], 1.0 / 3.0);
+    let diverging = json("theory map --model continuous --neuron relu --sigma-w2 3 --sigma-b2 0.1");
+    assert_eq!(number(&diverging, "sigma_b2"), 0.1);
     // A dying signal keeps its correlation.
     let frozen = json("theory map --neuron sign --sigma-m2 0.5 --c 0.3");
     close(number(&frozen["map"][0], "c_out"), 0.3);
@@ -196,6 +208,9 @@ fn critical_line_reaches_down_to_the_smallest_biases_and_says_what_is_allowed() 
     let line = json("theory critical-line --neuron tanh:1.1");
     close(number(&line["allowed"][0]["to"], "sigma_m2"), 1.0);
     close(number(&line["allowed"][0]["from"], "sigma_m2"), 1.0 / 1.21);
+    // What `allowed` says agrees with the verdict, however little the line has left the limit.
+    let start = json("theory critical-line --neuron tanh --q 1e-30:1e-20 --points 3");
+    assert!(start["points"].as_array().unwrap().iter().all(|point| point["allowed"] == false), "{start}");
     let unit = json("theory critical-line --neuron tanh");
     assert!(unit["verdict"].as_str().unwrap().contains("only its start"));
     let point = json("theory critical-line --model lrt-continuous --neuron tanh:1.5");
@@ -226,6 +241,13 @@ fn phase_diagram_has_one_row_per_point_whatever_the_number_of_threads() {
     // Beyond σ_m² = 1 there is nothing to compute.
     let last = csv.lines().last().unwrap();
     assert!(last.starts_with("1.2,0.2,,,"), "{last}");
+    // The whole default range of every model that has a plane.
+    for model in ["continuous", "deterministic", "lrt-binary", "lrt-continuous", "stochastic-neurons"] {
+        for neuron in ["sign", "probit:1", "tanh:1.5"] {
+            let rows = succeeds(&format!("theory phase-diagram --model {model} --neuron {neuron} --quantity xi_c --grid 6x5 --format csv"));
+            assert_eq!(rows.lines().count(), 31, "{model} {neuron}");
+        }
+    }
     let json = json("theory phase-diagram --model lrt-continuous --neuron tanh --grid 4x3 --quantity xi_c");
     assert_eq!(json["xi_c"].as_array().unwrap().len(), 3);
     assert_eq!(json["xi_c"][0].as_array().unwrap().len(), 4);
@@ -257,6 +279,9 @@ fn advise_is_honest_about_the_sign_neuron() {
     close(number(&advice["best"], "signal"), std::f64::consts::FRAC_2_PI.powi(40));
     assert!(advice["smallest"].is_null());
     assert!(advice["verdict"].as_str().unwrap().contains("No critical initialisation exists for sign"));
+    // CSV has the same columns whether there is a smallest σ_m² or not.
+    let header = |depth: usize| succeeds(&format!("theory advise --depth {depth} --format csv")).lines().next().unwrap().to_owned();
+    assert_eq!(header(4), header(40));
     // A shallow one it can carry: χ₁ = exp(−3/depth) at the smallest σ_m².
     let shallow = json("theory advise --model deterministic --neuron sign --depth 4");
     close(number(&shallow["smallest"], "sigma_m2"), (-0.75f64).exp() / std::f64::consts::FRAC_2_PI);
@@ -271,6 +296,13 @@ fn advise_finds_the_critical_point_where_there_is_one() {
     close(number(&advice["smallest"], "sigma_m2"), std::f64::consts::FRAC_PI_4 * (-3.0f64 / 40.0).exp());
     let lrt = json("theory advise --model lrt-continuous --neuron tanh:1.5 --depth 10");
     assert!((number(&lrt["best"], "sigma_b2") - 0.08273).abs() < 1e-5);
+    // What it suggests in place of the limit is above what it says is needed.
+    let deep = json("theory advise --neuron tanh --depth 1000");
+    assert!(
+        deep["verdict"].as_str().unwrap().contains("is 0.9970. ") || deep["verdict"].as_str().unwrap().contains("is 0.997. "),
+        "{deep}"
+    );
+    assert!(deep["verdict"].as_str().unwrap().contains("such as 0.9985"), "{deep}");
     for model in ["binary", "stochastic-binary", "stochastic-weights"] {
         let advice = json(&format!("theory advise --model {model} --neuron sign --depth 5"));
         assert_eq!(advice["critical_exists"], false, "{model}");
@@ -292,7 +324,8 @@ fn every_command_prints_tables_too() {
     ] {
         let table = succeeds(&format!("theory {args}"));
         assert!(table.contains("model") && table.lines().count() > 5, "{table}");
-        assert!(!succeeds(&format!("theory {args} --format csv")).contains("null"));
+        let csv = succeeds(&format!("theory {args} --format csv"));
+        assert!(!csv.contains("null") && csv.lines().count() > 1, "{csv}");
     }
 }
 
@@ -307,7 +340,13 @@ fn bad_input_is_one_sentence_and_exit_code_2() {
         ("theory point --sigma-m2 nan", "NaN"),
         ("theory point --sigma-m2 inf", "inf"),
         ("theory point --sigma-m2 0.9 --sigma-b2 -1", "σ_b² = -1"),
-        ("theory point --sigma-m2 0.9 --sigma-b2 1e300", "1e100"),
+        ("theory point --sigma-m2 0.9 --sigma-b2 1e300", "1e30"),
+        ("theory point --neuron tanh:1e200 --sigma-m2 0.9", "1e9"),
+        ("theory trajectory --model continuous --neuron linear --sigma-w2 2 --depth 1100", "fewer layers"),
+        ("theory trajectory --sigma-m2 0.9 --input-variance -1", "|x_a|²/N = -1"),
+        ("theory phase-diagram --x -1:1", "MIN < MAX"),
+        ("theory phase-diagram --grid -1x3", "at least 2"),
+        ("theory critical-line --q 1e-40:1", "above 0"),
         ("theory point --sigma-m2 0.9 --sigma-b2 NaN", "σ_b² = NaN"),
         ("theory point --sigma-m2 abc", "abc"),
         ("theory point", "--sigma-m2"),

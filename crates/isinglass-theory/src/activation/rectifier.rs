@@ -72,8 +72,9 @@ impl Activation for Relu {
 
     fn pair_moments(&self, pair: &FieldPair) -> Result<PairMoments, Error> {
         let theta = pair.correlation.angle();
-        let c = pair.correlation.c();
-        let c_out = (theta.sin() + (PI - theta) * c) / PI;
+        // sin θ + (π − θ) cos θ, in terms of π − θ so that it does not cancel as c → −1.
+        let opposite = 2.0 * pair.correlation.sum().sqrt().atan2(pair.correlation.deficit().sqrt());
+        let c_out = sine_minus_theta_cosine(opposite) / PI;
         let deficit = pair.correlation.deficit() - sine_minus_theta_cosine(theta) / PI;
         Ok(homogeneous_pair(0.5, pair, Correlation::from_both(c_out, deficit)))
     }

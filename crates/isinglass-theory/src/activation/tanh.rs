@@ -188,8 +188,10 @@ fn trapezoidal_step(q: f64) -> f64 {
 fn unit_moments(q: f64) -> Result<Moments, Error> {
     const GAUSS_RANGE: f64 = 8.6;
     const SECH_RANGE: f64 = 20.0;
-    if q == 0.0 {
-        return Ok(Moments { mean_square: 0.0, deficit: 1.0, slope_square: 1.0, growth: 1.0 });
+    const LINEAR_BELOW: f64 = 1e-18;
+    if q < LINEAR_BELOW {
+        // tanh²(u) = u² to the last digit, and a sum of squares might underflow.
+        return Ok(Moments { mean_square: q, deficit: 1.0, slope_square: 1.0, growth: 1.0 });
     }
     let deviation = q.sqrt();
     let step = trapezoidal_step(q);

@@ -135,7 +135,8 @@ fn flatten(record: Record) -> Record {
     flat
 }
 
-fn csv_value(value: &Value) -> String {
+/// A value as a field of CSV.
+pub fn csv_value(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::String(text) => csv_text(text),

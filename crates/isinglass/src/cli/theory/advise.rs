@@ -24,7 +24,7 @@ pub struct Args {
     network: NetworkArgs,
 
     /// Number of layers
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     depth: usize,
 
     /// How many depth scales ξ a signal is taken to survive (the paper's experiments: 3)
@@ -55,7 +55,13 @@ impl Args {
         if self.output.format() == Format::Table {
             report.rows("advice", side_by_side(&best, smallest.as_ref()));
         } else {
-            report.fact("best", best).fact("smallest", smallest.map_or(Value::Null, Value::Object));
+            // CSV keeps its columns even if there is nothing to put into them.
+            let nothing = || match self.output.format() {
+                Format::Csv => Value::Object(best.keys().map(|key| (key.clone(), Value::Null)).collect()),
+                _ => Value::Null,
+            };
+            let smallest = smallest.map_or_else(nothing, Value::Object);
+            report.fact("best", best).fact("smallest", smallest);
         }
         report.fact("verdict", verdict::of_advice(&network, &advice)?);
         Ok(report.print(self.output.format())?)

@@ -1,6 +1,6 @@
 //! `isinglass theory critical-line`.
 
-use isinglass_theory::{CriticalPoint, CriticalSet, Model, Network, WeightVariance, verdict};
+use isinglass_theory::{CriticalPoint, CriticalSet, Model, Network, verdict};
 use serde_json::Value;
 
 use super::network::{NetworkArgs, OutputArgs, describe_network, describe_variances, network_title, usage};
@@ -22,7 +22,7 @@ pub struct Args {
     network: NetworkArgs,
 
     /// Range of the fields' variance along the line
-    #[arg(long, value_name = "MIN:MAX", default_value = "1e-10:100")]
+    #[arg(long, value_name = "MIN:MAX", default_value = "1e-10:100", allow_hyphen_values = true)]
     q: Range,
 
     /// Number of points on the line
@@ -33,10 +33,17 @@ pub struct Args {
     output: OutputArgs,
 }
 
+/// Smaller and larger fields are of no use, and their powers would leave the range of numbers.
+const SMALLEST_Q: f64 = 1e-30;
+const LARGEST_Q: f64 = 1e12;
+
 impl Args {
     pub fn run(self) -> Result<(), CliError> {
-        if self.q.low <= 0.0 {
-            return Err(usage("--q: the line is sampled in ln q, so MIN must be above 0"));
+        if self.q.low < SMALLEST_Q || self.q.high > LARGEST_Q {
+            return Err(usage(format!(
+                "--q {:e}:{:e}: the line can be followed from q = {SMALLEST_Q:e}, above 0, to {LARGEST_Q:e}",
+                self.q.low, self.q.high
+            )));
         }
         let network = self.network.network()?;
         let plot = self.output.plot()?;
@@ -62,9 +69,9 @@ impl Args {
             });
             report.fact("allowed", segments.collect::<Vec<_>>());
         }
-        let columns = describe_with_limit(network.model(), &CriticalPoint { q: 0.0, sigma2: None, sigma_b2: 0.0 });
+        let columns = describe_with_limit(network.model(), &CriticalPoint { q: 0.0, sigma2: None, sigma_b2: 0.0 }, &critical);
         report
-            .rows("points", points.iter().map(|point| describe_with_limit(network.model(), point)).collect())
+            .rows("points", points.iter().map(|point| describe_with_limit(network.model(), point, &critical)).collect())
             .columns(columns.into_iter().map(|(key, _)| key));
         report.fact("verdict", verdict::of_criticality(&network, &critical)?);
         Ok(report.print(self.output.format())?)
@@ -84,10 +91,16 @@ fn describe(model: Model, point: &CriticalPoint) -> Record {
     record
 }
 
-/// With `allowed`: whether the point can be used.
-fn describe_with_limit(model: Model, point: &CriticalPoint) -> Record {
+/// With `allowed`: whether the point can be used, which near the limit σ_m² = 1 a rounded σ_m² cannot tell.
+fn describe_with_limit(model: Model, point: &CriticalPoint, critical: &CriticalSet) -> Record {
+    let allowed = match critical {
+        CriticalSet::Line { allowed, .. } => {
+            allowed.iter().any(|segment| point.q >= segment.from.q && segment.to.is_none_or(|to| point.q <= to.q))
+        }
+        CriticalSet::Points(_) => true,
+        CriticalSet::Empty(_) => false,
+    };
     let mut record = describe(model, point);
-    let within = model.weight_variance() != WeightVariance::Means || point.sigma2.is_some_and(|sigma2| sigma2 <= 1.0);
-    record.insert("allowed".into(), (within && point.sigma_b2 >= 0.0).into());
+    record.insert("allowed".into(), allowed.into());
     record
 }

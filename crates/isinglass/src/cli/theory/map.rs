@@ -2,6 +2,7 @@
 
 use isinglass_lab::phase_diagram::linspace;
 use isinglass_theory::activation::FieldPair;
+use isinglass_theory::mean_field::LINEAR_BELOW;
 use isinglass_theory::{Correlation, MeanField, VarianceFixedPoint};
 
 use super::network::{NetworkArgs, OutputArgs, VarianceArgs, describe_network, describe_variances, title};
@@ -40,13 +41,13 @@ impl Args {
         let field = self.variances.field(&network)?;
         let plot = self.output.plot()?;
         let q_star = field.variance_fixed_point()?;
-        let (field, q) = at_fixed_point(&field, q_star)?;
+        let (layer, q) = at_fixed_point(&field, q_star)?;
         let inputs = self.c.unwrap_or_else(|| linspace(0.0, 1.0, self.points));
-        let rows = inputs.into_iter().map(|c| describe_step(&field, q, Correlation::new(c)?)).collect::<Result<Vec<_>, _>>()?;
+        let rows = inputs.into_iter().map(|c| describe_step(&layer, q, Correlation::new(c)?)).collect::<Result<Vec<_>, _>>()?;
         if let Some(path) = plot {
             let curve = linspace(0.0, 1.0, 201)
                 .into_iter()
-                .map(|c| Ok((c, step(&field, q, Correlation::new(c)?)?.c())))
+                .map(|c| Ok((c, step(&layer, q, Correlation::new(c)?)?.c())))
                 .collect::<Result<Vec<_>, CliError>>()?;
             super::pictures::correlation_map(&title(&field), &curve).save(path)?;
         }
@@ -62,11 +63,9 @@ impl Args {
 
 /// The variance to evaluate the map at, and the network to evaluate it in.
 fn at_fixed_point(field: &MeanField, q_star: VarianceFixedPoint) -> Result<(MeanField, f64), CliError> {
-    /// So small that every φ is linear to the last digit.
-    const VANISHING: f64 = 1e-40;
     Ok(match q_star {
         VarianceFixedPoint::Positive(q) => (field.clone(), q),
-        VarianceFixedPoint::Zero => (field.clone(), VANISHING),
+        VarianceFixedPoint::Zero => (field.clone(), 0.5 * LINEAR_BELOW),
         // Against a variance without limit the biases do not count.
         VarianceFixedPoint::Every | VarianceFixedPoint::Diverges => (field.network().at(field.sigma2(), 0.0)?, 1.0),
     })

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::network::{NetworkArgs, OutputArgs, describe_network, weight_variance_key};
 use super::range::{Grid, Range};
-use crate::cli::report::{Record, Report, number};
+use crate::cli::report::{Record, Report, csv_value, number};
 use crate::cli::{CliError, Format};
 
 /// χ₁ or ξ_c over the plane of initialisations.
@@ -28,15 +28,15 @@ pub struct Args {
     network: NetworkArgs,
 
     /// Number of points along σ_m² (or σ_w²) and σ_b²
-    #[arg(long, value_name = "COLUMNSxROWS", default_value = "200x200")]
+    #[arg(long, value_name = "COLUMNSxROWS", default_value = "200x200", allow_hyphen_values = true)]
     grid: Grid,
 
     /// Range of σ_m² or σ_w² [default: chosen to show the critical line]
-    #[arg(long, value_name = "MIN:MAX")]
+    #[arg(long, value_name = "MIN:MAX", allow_hyphen_values = true)]
     x: Option<Range>,
 
     /// Range of σ_b²
-    #[arg(long, value_name = "MIN:MAX", default_value = "0:0.5")]
+    #[arg(long, value_name = "MIN:MAX", default_value = "0:0.5", allow_hyphen_values = true)]
     y: Range,
 
     /// What to colour
@@ -136,11 +136,11 @@ fn write_csv(model: Model, diagram: &PhaseDiagram, quantity: Quantity) -> io::Re
     let with_length = quantity == Quantity::XiC;
     write!(out, "{},sigma_b2,q_star,chi_1", weight_variance_key(model).unwrap_or("sigma2"))?;
     writeln!(out, "{},phase", if with_length { ",xi_c" } else { "" })?;
-    let text = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
+    let text = |value: Option<f64>| csv_value(&number(value));
     for (row, sigma_b2) in diagram.y.iter().enumerate() {
         for (column, sigma2) in diagram.x.iter().enumerate() {
             let Cell { q_star, chi_1, xi_c, phase } = *diagram.cell(column, row);
-            write!(out, "{sigma2},{sigma_b2},{},{}", text(q_star), text(chi_1))?;
+            write!(out, "{},{},{},{}", text(Some(*sigma2)), text(Some(*sigma_b2)), text(q_star), text(chi_1))?;
             if with_length {
                 write!(out, ",{}", text(xi_c))?;
             }

@@ -3,7 +3,7 @@
 use isinglass_lab::chart::{Axis, Callout, Colour, ColourMap, Dash, Figure, HeatMap, Panel, RefLine, Region, Series};
 use isinglass_lab::phase_diagram::{PhaseDiagram, Quantity, linspace};
 use isinglass_theory::activation::FieldPair;
-use isinglass_theory::advice::carried_rate;
+use isinglass_theory::advice::signal_rate;
 use isinglass_theory::verdict::digits;
 use isinglass_theory::{Advice, CriticalPoint, CriticalSet, Model, Network, Point, WeightVariance, depth_scale};
 
@@ -140,7 +140,7 @@ pub fn reach(title: &str, network: &Network, advice: &Advice) -> Result<Figure, 
     let mut curve = Vec::new();
     for sigma2 in linspace(0.0, limit, 401).into_iter().skip(1) {
         let point = Point::of(&network.at(Some(sigma2), advice.best.sigma_b2)?)?;
-        let reached = carried_rate(&point).map(|rate| depth_scale(rate).map_or(f64::INFINITY, |xi| advice.reach * xi));
+        let reached = signal_rate(&point).map(|rate| depth_scale(rate).map_or(f64::INFINITY, |xi| advice.reach * xi));
         curve.push((sigma2, reached.unwrap_or(f64::NAN)));
     }
     let highest = curve.iter().map(|point| point.1).filter(|reached| reached.is_finite()).fold(depth, f64::max);

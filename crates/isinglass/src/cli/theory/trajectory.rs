@@ -22,7 +22,7 @@ pub struct Args {
     variances: VarianceArgs,
 
     /// Number of layers
-    #[arg(long, default_value_t = 30)]
+    #[arg(long, default_value_t = 30, allow_hyphen_values = true)]
     depth: usize,
 
     /// Variance of the first signal's field in layer 0 [default: 1]
