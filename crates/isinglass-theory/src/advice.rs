@@ -33,10 +33,10 @@ pub struct Recommendation {
     pub sigma_b2: f64,
     /// The theory there.
     pub point: Point,
-    /// The factor by which the mean squared signal changes from end to end: [`signal_rate`] to the power of the depth. At criticality, where it falls
-    /// only algebraically, the maps are iterated instead, from a signal of variance 1 (or at `q*`, from a pair of correlation ½).
+    /// The factor by which the mean squared signal changes from end to end. Where the signal dies out (`q* = 0`) it is what is left of a variance of 1
+    /// (of a covariance, where noise is drawn per input); elsewhere of the distance of a correlation from `c*`.
     pub signal: Option<f64>,
-    /// The same of the mean squared gradient, with `χ₁`. `None` where it is infinite.
+    /// The same of the mean squared gradient: the product of `χ₁` over the layers. `None` where it is infinite.
     pub gradient: Option<f64>,
 }
 
@@ -97,35 +97,35 @@ fn recommend<A: Activation + Clone>(
 ) -> Result<Recommendation, Error> {
     let field = network.at(sigma2, sigma_b2)?;
     let point = Point::of(&field)?;
-    let (signal, gradient) = if point.phase == Phase::Critical {
-        critical_factors(&field, &point, depth)?
-    } else {
-        let over_depth = |rate: f64| rate.powf(depth as f64);
-        (signal_rate(&point).map(over_depth), point.chi_1.map(over_depth))
-    };
+    let (signal, gradient) = factors(&field, &point, depth)?;
     Ok(Recommendation { sigma2, sigma_b2, point, signal, gradient })
 }
 
-/// What is left of signal and gradient after `depth` critical layers.
-fn critical_factors<A: Activation>(field: &MeanField<A>, point: &Point, depth: usize) -> Result<(Option<f64>, Option<f64>), Error> {
+/// What is left of signal and gradient after `depth` layers.
+fn factors<A: Activation>(field: &MeanField<A>, point: &Point, depth: usize) -> Result<(Option<f64>, Option<f64>), Error> {
+    let half = Correlation::new(0.5)?;
+    let over_depth = |rate: f64| rate.powf(depth as f64);
     match point.q_star {
         VarianceFixedPoint::Zero => {
             // The slope depends on the variance that the signal still has.
-            let (mut q, mut gradient) = (1.0, 1.0);
+            let mut pair = FieldPair::equal(1.0, half);
+            let mut gradient = 1.0;
             for _ in 0..depth {
-                gradient *= field.chi(q, Correlation::ONE)?;
-                q = field.variance_map(q)?;
+                gradient *= field.chi(pair.q_a, Correlation::ONE)?;
+                pair = field.pair_map(&pair)?;
             }
-            Ok((Some(q), Some(gradient)))
+            let shared = if field.keeps_equal_signals_equal() { 1.0 } else { pair.correlation.c() / half.c() };
+            Ok((Some(pair.q_a * shared), Some(gradient)))
         }
-        VarianceFixedPoint::Positive(q) => {
-            let mut pair = FieldPair::equal(q, Correlation::new(0.5)?);
+        // Differences fall only algebraically: there is no rate to raise to a power.
+        VarianceFixedPoint::Positive(q) if point.phase == Phase::Critical => {
+            let mut pair = FieldPair::equal(q, half);
             for _ in 0..depth {
                 pair = FieldPair::equal(q, field.pair_map(&pair)?.correlation);
             }
-            Ok((Some(pair.correlation.deficit() / 0.5), Some(1.0)))
+            Ok((Some(pair.correlation.deficit() / half.deficit()), Some(1.0)))
         }
-        VarianceFixedPoint::Every | VarianceFixedPoint::Diverges => Ok((Some(1.0), Some(1.0))),
+        _ => Ok((signal_rate(point).map(over_depth), point.chi_1.map(over_depth))),
     }
 }
 

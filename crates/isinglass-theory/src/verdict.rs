@@ -31,6 +31,7 @@ pub fn of_advice<A: Activation + Clone>(network: &Network<A>, advice: &Advice) -
     let best = &advice.best;
     let (place, depth) = (coordinates(network, best.sigma2, best.sigma_b2), layers(advice.depth));
     words.push(match advice.max_depth {
+        None if best.point.q_star == VarianceFixedPoint::Every => format!("At {place} signals and gradients keep their size at any depth."),
         None => {
             let left = |factor: Option<f64>| factor.map_or("all".to_owned(), digits);
             let (signal, gradient) = (left(best.signal), left(best.gradient));
@@ -211,7 +212,7 @@ fn correlation(c: Correlation) -> String {
 
 /// A number below 1 with enough digits to tell it from 1.
 fn near_one(x: f64) -> String {
-    if x < 0.999 {
+    if !(0.999..1.0).contains(&x) {
         return digits(x);
     }
     let decimals = (1.0 - (1.0 - x).max(1e-15).log10().floor()) as usize;
