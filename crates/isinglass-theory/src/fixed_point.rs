@@ -57,31 +57,33 @@ impl<A: Activation> MeanField<A> {
         if at_zero == 0.0 && self.variance_slope(0.0)? <= 1.0 + ROUNDING {
             return Ok(VarianceFixedPoint::Zero);
         }
-        let excess = |q: f64| -> Result<f64, Error> { Ok(self.variance_map(q)? - q) };
         let mut low = if at_zero > 0.0 { at_zero } else { 1.0 };
-        while excess(low)? < 0.0 {
+        let mut low_image = self.variance_map(low)?;
+        while low_image < low {
             low *= 0.125;
             if low < f64::MIN_POSITIVE {
                 return Ok(VarianceFixedPoint::Zero);
             }
+            low_image = self.variance_map(low)?;
         }
-        let mut high = low;
         loop {
-            high *= 8.0;
+            let high = 8.0 * low;
             if !high.is_finite() {
                 return Ok(VarianceFixedPoint::Diverges);
             }
-            if excess(high)? < 0.0 {
-                break;
+            let high_image = self.variance_map(high)?;
+            if high_image < high {
+                // For a map that grows with q the images are the better bounds, and a good place to start between.
+                let start = (low_image.sqrt() * high_image.sqrt()).clamp(low, high);
+                return self.newton_between(low, high, start).map(VarianceFixedPoint::Positive);
             }
-            low = high;
+            (low, low_image) = (high, high_image);
         }
-        self.newton_between(low, high).map(VarianceFixedPoint::Positive)
     }
 
     /// The zero of `ln q' − ln q` by Newton's method in `ln q`, falling back on bisection whenever a step would leave the bracket.
-    fn newton_between(&self, mut low: f64, mut high: f64) -> Result<f64, Error> {
-        let mut q = low.sqrt() * high.sqrt();
+    fn newton_between(&self, mut low: f64, mut high: f64, start: f64) -> Result<f64, Error> {
+        let mut q = start;
         for _ in 0..200 {
             let (next, slope) = self.variance_step(q)?;
             if next == q {
