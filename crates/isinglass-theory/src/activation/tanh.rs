@@ -30,7 +30,7 @@ use crate::quadrature::{TOLERANCE, certify};
 /// let close = FieldPair::equal(1.0, Correlation::from_deficit(1e-12)?);
 /// // The distance of close signals is 2(A − C) = 2 q B δ: full accuracy where A − C itself would have lost every digit.
 /// let distance = Tanh::new(1.0).pair_moments(&close)?.distance;
-/// assert!((distance / 2e-12 - 0.464402902448269).abs() < 1e-11);
+/// assert!((distance / 2e-12 - 0.464402902448268).abs() < 1e-11);
 /// # Ok::<(), isinglass_theory::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
