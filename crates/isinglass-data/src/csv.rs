@@ -1,0 +1,125 @@
+//! Comma-separated values: one image to a line, its label first.
+//!
+//! The first line may be a header; empty lines are skipped. If every value is a whole number from 0 to 255, pixels are kept as bytes,
+//! else as floats. A line of `d` values after the label is an image of 1 × d pixels.
+//!
+//! ```
+//! use isinglass_data::{Image, csv};
+//!
+//! let split = csv::read(&b"label,left,right\n1,0,255\n0,7,8\n"[..])?;
+//! assert_eq!((split.shape(), split.labels()), ((1, 2), &[1, 0][..]));
+//! assert_eq!(split.image(0), Image::Bytes(&[0, 255]));
+//! assert_eq!(csv::read(&b"0,0.5\n"[..])?.image(0), Image::Floats(&[0.5]));
+//! # Ok::<(), isinglass_data::Error>(())
+//! ```
+
+use std::io::BufRead;
+
+use crate::{Error, Pixels, Split};
+
+/// Reads images and labels.
+///
+/// # Errors
+///
+/// [`Error::Field`] for a field that is no number, [`Error::Fields`] for a line that is longer or shorter than the first, [`Error::Label`],
+/// [`Error::NotFinite`], [`Error::Format`] for what is no text, [`Error::Shape`] for a file without images.
+pub fn read(mut from: impl BufRead) -> Result<Split, Error> {
+    let (mut bytes, mut floats) = (Some(Vec::new()), Vec::new());
+    let (mut labels, mut fields) = (Vec::new(), None);
+    let mut text = Vec::new();
+    let mut line = 0;
+    loop {
+        text.clear();
+        if from.read_until(b'\n', &mut text).map_err(crate::contents::read_error)? == 0 {
+            break;
+        }
+        line += 1;
+        let words = std::str::from_utf8(&text).map_err(|_| Error::Format("CSV file (nor IDX, nor .npy): it is not text"))?;
+        // Spreadsheets put a byte order mark in front.
+        let words = words.trim_start_matches('\u{feff}').trim();
+        if words.is_empty() || (fields.is_none() && is_header(words)) {
+            fields = fields.or((!words.is_empty()).then(|| words.split(',').count()));
+            continue;
+        }
+        let found = words.split(',').count();
+        let expected = *fields.get_or_insert(found);
+        if found != expected {
+            return Err(Error::Fields { line, found, expected });
+        }
+        let mut words = words.split(',').map(str::trim);
+        let row = labels.len();
+        labels.push(label(words.next().unwrap_or_default(), row)?);
+        for (column, word) in words.enumerate() {
+            let value: f32 = word.parse().map_err(|_| Error::Field { value: word.to_owned(), line, field: column + 2 })?;
+            if !value.is_finite() {
+                return Err(Error::NotFinite { value: word.to_owned(), row, column });
+            }
+            match (&mut bytes, word.parse::<u8>()) {
+                (Some(bytes), Ok(byte)) => bytes.push(byte),
+                (Some(so_far), Err(_)) => {
+                    floats = so_far.iter().map(|byte| f32::from(*byte)).collect();
+                    floats.push(value);
+                    bytes = None;
+                }
+                (None, _) => floats.push(value),
+            }
+        }
+    }
+    let width = fields.map_or(0, |fields| fields - 1);
+    Split::new(1, width, bytes.map_or(Pixels::Floats(floats), Pixels::Bytes), labels)
+}
+
+/// A first line without a single number.
+fn is_header(words: &str) -> bool {
+    words.split(',').all(|word| word.trim().parse::<f64>().is_err())
+}
+
+fn label(word: &str, row: usize) -> Result<u8, Error> {
+    // `3.0` is a 3: pandas writes whole columns of them.
+    let value: Option<f64> = word.parse().ok();
+    match value {
+        Some(x) if x.fract() == 0.0 && (0.0..=255.0).contains(&x) => Ok(x as u8),
+        _ => Err(Error::Label { label: word.to_owned(), row, largest: 255 }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header_is_optional_and_so_is_the_last_newline() {
+        let plain = read(&b"1,2,3\n0,4,5"[..]).unwrap();
+        for text in ["y,a,b\n1,2,3\n0,4,5\n", "\u{feff}1,2,3\r\n0,4,5\r\n", "\n1, 2, 3\n\n0.0,4,5\n"] {
+            assert_eq!(read(text.as_bytes()).unwrap(), plain, "{text}");
+        }
+    }
+
+    #[test]
+    fn bytes_become_floats_at_the_first_value_that_is_none() {
+        let split = read(&b"0,255,1\n1,256,2\n"[..]).unwrap();
+        assert_eq!(split.pixels(), &Pixels::Floats(vec![255.0, 1.0, 256.0, 2.0]));
+        assert_eq!(read(&b"0,-1\n"[..]).unwrap().pixels(), &Pixels::Floats(vec![-1.0]));
+    }
+
+    #[test]
+    fn bad_lines_are_named() {
+        for (text, message) in [
+            ("0,1,2\n0,1\n", "line 2 has 2 fields, the lines before it have 3"),
+            ("a,b,c\n0,1\n", "line 2 has 2 fields, the lines before it have 3"),
+            ("0,1\n0,x\n", "\"x\" in line 2, field 2: every field must be a number (only the first line may be a header)"),
+            ("0,1\n0,\n", "\"\" in line 2, field 2: every field must be a number (only the first line may be a header)"),
+            ("0,1,nan\n", "nan in row 0, column 1: values must be finite numbers (of 32 bits)"),
+            ("0,1\n1,1e99\n", "1e99 in row 1, column 0: values must be finite numbers (of 32 bits)"),
+            ("256,1\n", "label 256 of row 0: labels must be whole numbers from 0 to 255"),
+            ("0,1\n0.5,1\n", "label 0.5 of row 1: labels must be whole numbers from 0 to 255"),
+            ("-1,1\n", "label -1 of row 0: labels must be whole numbers from 0 to 255"),
+            ("", "the shape 0 pixels as images of 1×0 cannot be used: an image has at least one pixel"),
+            ("1\n2\n", "the shape 0 pixels as images of 1×0 cannot be used: an image has at least one pixel"),
+            ("label,a\n", "the shape 0 pixels as images of 1×1 cannot be used: there must be at least one image, and only whole ones"),
+        ] {
+            assert_eq!(read(text.as_bytes()).unwrap_err().to_string(), message, "{text:?}");
+        }
+        assert!(matches!(read(&b"\xff\xfe\n"[..]), Err(Error::Format(_))));
+    }
+}

@@ -1,0 +1,251 @@
+//! A data set: images with labels, once for training and once for testing.
+//!
+//! Pixels stay bytes as long as they can, a quarter of the memory of floats; how they become a network's inputs is the network's business.
+//!
+//! ```
+//! use isinglass_data::{Dataset, Image, Pixels, Split};
+//!
+//! let train = Split::new(1, 2, Pixels::Bytes(vec![0, 255, 255, 0]), vec![0, 1])?;
+//! let test = Split::new(1, 2, Pixels::Bytes(vec![9, 200]), vec![0])?;
+//! let data = Dataset::new("edges", train, test)?;
+//! assert_eq!((data.classes, data.train.len(), data.test.len()), (2, 2, 1));
+//! assert_eq!(data.train.image(1), Image::Bytes(&[255, 0]));
+//! assert_eq!(data.train.class_counts(data.classes), [1, 1]);
+//! assert_eq!(data.train.moments(), (127.5, 127.5));
+//! # Ok::<(), isinglass_data::Error>(())
+//! ```
+
+use crate::Error;
+
+/// Images and labels for training and testing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dataset {
+    /// What the data set is called.
+    pub name: String,
+    /// Number of classes; labels are below it.
+    pub classes: usize,
+    /// What to train with.
+    pub train: Split,
+    /// What to test with.
+    pub test: Split,
+}
+
+impl Dataset {
+    /// Puts two splits together. The largest label of the training images decides the number of classes.
+    ///
+    /// If one split holds floats, the other becomes floats too, with unchanged values.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Splits`] if the images differ in shape, [`Error::Label`] if a test label does not occur among the training classes.
+    pub fn new(name: impl Into<String>, train: Split, test: Split) -> Result<Self, Error> {
+        let classes = usize::from(train.labels.iter().copied().max().unwrap_or(0)) + 1;
+        Self::with_classes(name, classes, train, test)
+    }
+
+    /// Puts two splits together that have the given number of classes.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Dataset::new`], for the labels of both splits.
+    pub fn with_classes(name: impl Into<String>, classes: usize, train: Split, test: Split) -> Result<Self, Error> {
+        if train.shape() != test.shape() {
+            return Err(Error::Splits { train: train.shape(), test: test.shape() });
+        }
+        for split in [&train, &test] {
+            if let Some(row) = split.labels.iter().position(|label| usize::from(*label) >= classes) {
+                return Err(Error::Label { label: split.labels[row].to_string(), row, largest: classes.saturating_sub(1) });
+            }
+        }
+        let floats = [&train, &test].iter().any(|split| matches!(split.pixels, Pixels::Floats(_)));
+        let (train, test) = if floats { (train.into_floats(), test.into_floats()) } else { (train, test) };
+        Ok(Self { name: name.into(), classes, train, test })
+    }
+}
+
+/// All pixels of a split, image after image and row after row.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Pixels {
+    /// Grey values from 0 to 255.
+    Bytes(Vec<u8>),
+    /// Any finite values.
+    Floats(Vec<f32>),
+}
+
+impl Pixels {
+    fn len(&self) -> usize {
+        match self {
+            Self::Bytes(bytes) => bytes.len(),
+            Self::Floats(floats) => floats.len(),
+        }
+    }
+}
+
+/// The pixels of one image, row after row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Image<'a> {
+    /// Grey values from 0 to 255.
+    Bytes(&'a [u8]),
+    /// Any finite values.
+    Floats(&'a [f32]),
+}
+
+/// Images of one shape, with a label each. There is at least one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Split {
+    height: usize,
+    width: usize,
+    pixels: Pixels,
+    labels: Vec<u8>,
+}
+
+impl Split {
+    /// Images of `height` by `width` pixels and their labels.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Shape`] for images without pixels or none at all, [`Error::Counts`] unless there is one label for each image,
+    /// [`Error::NotFinite`] for a value that is infinite or no number.
+    pub fn new(height: usize, width: usize, pixels: Pixels, labels: Vec<u8>) -> Result<Self, Error> {
+        let shape = |reason| Error::Shape(format!("{} pixels as images of {height}×{width}", pixels.len()), reason);
+        let size = height.checked_mul(width).filter(|size| *size > 0).ok_or_else(|| shape("an image has at least one pixel"))?;
+        if pixels.len() == 0 || !pixels.len().is_multiple_of(size) {
+            return Err(shape("there must be at least one image, and only whole ones"));
+        }
+        let images = pixels.len() / size;
+        if images != labels.len() {
+            return Err(Error::Counts { images, labels: labels.len() });
+        }
+        if let Pixels::Floats(floats) = &pixels
+            && let Some(at) = floats.iter().position(|x| !x.is_finite())
+        {
+            return Err(Error::NotFinite { value: floats[at].to_string(), row: at / size, column: at % size });
+        }
+        Ok(Self { height, width, pixels, labels })
+    }
+
+    /// Number of images.
+    pub fn len(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// Never true: a split without images cannot be made.
+    pub fn is_empty(&self) -> bool {
+        self.labels.is_empty()
+    }
+
+    /// Height and width of an image.
+    pub fn shape(&self) -> (usize, usize) {
+        (self.height, self.width)
+    }
+
+    /// Pixels of an image.
+    pub fn image_len(&self) -> usize {
+        self.height * self.width
+    }
+
+    /// All pixels, image after image.
+    pub fn pixels(&self) -> &Pixels {
+        &self.pixels
+    }
+
+    /// The label of each image.
+    pub fn labels(&self) -> &[u8] {
+        &self.labels
+    }
+
+    /// Image `index`.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such image.
+    pub fn image(&self, index: usize) -> Image<'_> {
+        let size = self.image_len();
+        let range = index * size..(index + 1) * size;
+        match &self.pixels {
+            Pixels::Bytes(bytes) => Image::Bytes(&bytes[range]),
+            Pixels::Floats(floats) => Image::Floats(&floats[range]),
+        }
+    }
+
+    /// How many images each class has.
+    pub fn class_counts(&self, classes: usize) -> Vec<usize> {
+        let mut counts = vec![0; classes];
+        for label in &self.labels {
+            counts[usize::from(*label)] += 1;
+        }
+        counts
+    }
+
+    /// Mean and standard deviation over all pixels.
+    pub fn moments(&self) -> (f64, f64) {
+        match &self.pixels {
+            Pixels::Bytes(bytes) => {
+                // Whole numbers: exact in any order.
+                let (sum, squares) =
+                    bytes.iter().fold((0u64, 0u64), |(sum, squares), &x| (sum + u64::from(x), squares + u64::from(x).pow(2)));
+                let n = bytes.len() as f64;
+                let mean = sum as f64 / n;
+                (mean, (squares as f64 / n - mean * mean).max(0.0).sqrt())
+            }
+            Pixels::Floats(floats) => {
+                let n = floats.len() as f64;
+                let mean = floats.iter().map(|x| f64::from(*x)).sum::<f64>() / n;
+                (mean, (floats.iter().map(|x| (f64::from(*x) - mean).powi(2)).sum::<f64>() / n).sqrt())
+            }
+        }
+    }
+
+    fn into_floats(mut self) -> Self {
+        if let Pixels::Bytes(bytes) = &self.pixels {
+            self.pixels = Pixels::Floats(bytes.iter().map(|x| f32::from(*x)).collect());
+        }
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes(n: usize, labels: &[u8]) -> Result<Split, Error> {
+        Split::new(2, 2, Pixels::Bytes(vec![7; n]), labels.to_vec())
+    }
+
+    #[test]
+    fn a_split_is_full_or_refused() {
+        assert!(bytes(8, &[0, 1]).is_ok());
+        for (n, labels) in [(8, &[0][..]), (7, &[0, 1]), (0, &[])] {
+            assert!(bytes(n, labels).is_err(), "{n} {labels:?}");
+        }
+        assert!(Split::new(0, 5, Pixels::Bytes(vec![]), vec![]).is_err());
+        assert!(Split::new(usize::MAX, 2, Pixels::Bytes(vec![1]), vec![0]).is_err());
+    }
+
+    #[test]
+    fn what_is_no_number_is_named_by_row_and_column() {
+        for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+            let error = Split::new(1, 3, Pixels::Floats(vec![0.0, 1.0, 2.0, 3.0, bad, 5.0]), vec![0, 1]).unwrap_err();
+            assert_eq!(error.to_string(), format!("{bad} in row 1, column 1: values must be finite numbers (of 32 bits)"));
+        }
+    }
+
+    #[test]
+    fn splits_of_a_set_are_alike() {
+        let wide = Split::new(1, 4, Pixels::Bytes(vec![0; 4]), vec![0]).unwrap();
+        let error = Dataset::new("x", bytes(4, &[0]).unwrap(), wide).unwrap_err();
+        assert_eq!(error.to_string(), "training images are 2×2, test images 1×4: they must be alike");
+        let error = Dataset::new("x", bytes(8, &[0, 2]).unwrap(), bytes(8, &[1, 3]).unwrap()).unwrap_err();
+        assert_eq!(error.to_string(), "label 3 of row 1: labels must be whole numbers from 0 to 2");
+        let floats = Split::new(2, 2, Pixels::Floats(vec![0.5; 4]), vec![0]).unwrap();
+        let mixed = Dataset::new("x", bytes(4, &[0]).unwrap(), floats).unwrap();
+        assert_eq!(mixed.train.image(0), Image::Floats(&[7.0; 4]));
+    }
+
+    #[test]
+    fn moments_are_those_of_the_definition() {
+        let split = Split::new(1, 4, Pixels::Bytes(vec![2, 4, 4, 6]), vec![0]).unwrap();
+        assert_eq!(split.moments(), (4.0, 2f64.sqrt()));
+        assert_eq!(split.into_floats().moments(), (4.0, 2f64.sqrt()));
+    }
+}

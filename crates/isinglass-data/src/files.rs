@@ -1,0 +1,66 @@
+//! Data of one's own: pairs of IDX or `.npy` files, or CSV.
+//!
+//! What a file holds is told from its first bytes, never from its name, and any of them may be gzipped.
+
+use std::io::BufRead;
+use std::path::Path;
+
+use crate::{Dataset, Error, Pixels, Split, contents, csv, idx, npy};
+
+impl Split {
+    /// Reads images, and their labels from a file of their own. Without one, `images` is a CSV file that holds both.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::File`] with the name of the file and what is wrong with it; [`Error::Counts`] if the two do not belong together.
+    pub fn read(images: &Path, labels: Option<&Path>) -> Result<Self, Error> {
+        let Some(labels) = labels else {
+            return in_file(images, |from| match kind(from)? {
+                Kind::Other => csv::read(from),
+                _ => Err(Error::Format("CSV file: IDX and .npy files of images need a second file with the labels")),
+            });
+        };
+        let (height, width, pixels) = in_file(images, |from| match kind(from)? {
+            Kind::Idx => idx::read_images(from).map(|images| (images.height, images.width, Pixels::Bytes(images.pixels))),
+            Kind::Npy => npy::read_images(from),
+            Kind::Other => Err(Error::Format("IDX or .npy file of images (a CSV file holds its labels itself: give no second file)")),
+        })?;
+        let labels = in_file(labels, |from| match kind(from)? {
+            Kind::Idx => idx::read_labels(from),
+            Kind::Npy => npy::read_labels(from),
+            Kind::Other => Err(Error::Format("IDX or .npy file of labels")),
+        })?;
+        Self::new(height, width, pixels, labels).map_err(|error| error.in_file(images))
+    }
+}
+
+impl Dataset {
+    /// Reads a data set from files: images and labels for training, images and labels for testing, as for [`Split::read`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Split::read`] and [`Dataset::new`].
+    pub fn from_files(name: impl Into<String>, train: (&Path, Option<&Path>), test: (&Path, Option<&Path>)) -> Result<Self, Error> {
+        Self::new(name, Split::read(train.0, train.1)?, Split::read(test.0, test.1)?).map_err(|error| error.in_file(test.0))
+    }
+}
+
+enum Kind {
+    Idx,
+    Npy,
+    Other,
+}
+
+fn kind(from: &mut dyn BufRead) -> Result<Kind, Error> {
+    let start = from.fill_buf().map_err(contents::read_error)?;
+    Ok(match start {
+        // No text starts with zeros.
+        [0, 0, ..] => Kind::Idx,
+        _ if start.starts_with(npy::MAGIC) => Kind::Npy,
+        _ => Kind::Other,
+    })
+}
+
+pub(crate) fn in_file<T>(path: &Path, read: impl FnOnce(&mut dyn BufRead) -> Result<T, Error>) -> Result<T, Error> {
+    contents::open(path).and_then(|mut from| read(&mut *from)).map_err(|error| error.in_file(path))
+}
