@@ -9,6 +9,7 @@ mod error;
 mod files;
 
 pub mod csv;
+pub mod digits;
 pub mod idx;
 pub mod npy;
 
