@@ -1,0 +1,236 @@
+//! Downloading an [`Archive`]: from several mirrors in turn, resumed where it was cut off, verified before it counts.
+//!
+//! A file arrives as `NAME.gz.part`. When it is complete, the SHA-256 of its raw contents is compared with the one pinned in the archive, and only then it gets its name,
+//! by a rename. A part that is there already is continued (HTTP `Range`), also after the program was stopped; a server that does not know how starts
+//! again. What is there and right is not downloaded again; what is there and wrong is an error, and left alone.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use ureq::http::header::{CONTENT_LENGTH, CONTENT_RANGE, RANGE};
+use ureq::{Agent, Body, http};
+
+use crate::archive::{Archive, Member};
+use crate::{Error, contents};
+
+/// How far a download has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress<'a> {
+    /// The file.
+    pub file: &'a str,
+    /// Bytes that are here.
+    pub received: u64,
+    /// Bytes of the whole file, if the server says so.
+    pub total: Option<u64>,
+}
+
+/// A file that is now here and right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fetched {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Whether it was downloaded just now.
+    pub downloaded: bool,
+}
+
+/// Times a server may cut a file off before the next mirror is asked, if each time brings something.
+const MOST_CUTS: usize = 100;
+
+/// Fetches the four files of an archive into its directory inside `data`. `mirrors` are addresses to which a file name is appended.
+///
+/// # Errors
+///
+/// [`Error::Download`] if no mirror delivers a file; [`Error::File`] if one that is there already has other contents, or the disk does not take it.
+pub fn fetch(archive: &Archive, data: &Path, mirrors: &[&str], progress: &mut dyn FnMut(Progress<'_>)) -> Result<[Fetched; 4], Error> {
+    let directory = archive.directory(data);
+    fs::create_dir_all(&directory).map_err(|error| Error::Write(error).in_file(&directory))?;
+    let mut fetched = Vec::with_capacity(4);
+    for member in &archive.members {
+        fetched.push(match member.find(&directory) {
+            Some(path) => check(member, &path).map(|()| Fetched { path, downloaded: false })?,
+            None => download(archive, member, &directory, mirrors, progress)?,
+        });
+    }
+    Ok(fetched.try_into().expect("one for each of four members"))
+}
+
+/// Whether the contents are the published ones.
+fn check(member: &Member, path: &Path) -> Result<(), Error> {
+    let found = contents::sha256(path, member.length).map_err(|error| error.in_file(path))?;
+    if found == member.sha256 { Ok(()) } else { Err(Error::Checksum { found, expected: member.sha256 }.in_file(path)) }
+}
+
+fn download(
+    archive: &Archive,
+    member: &Member,
+    directory: &Path,
+    mirrors: &[&str],
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<Fetched, Error> {
+    let file = member.compressed();
+    let path = directory.join(&file);
+    let part = directory.join(format!("{file}.part"));
+    let mut attempts = Vec::new();
+    for mirror in mirrors {
+        let slash = if mirror.ends_with('/') { "" } else { "/" };
+        let url = format!("{mirror}{slash}{file}");
+        let transfer = Transfer { url: &url, file: &file, part: &part, member };
+        match transfer.run(progress) {
+            Ok(()) => {
+                fs::rename(&part, &path).map_err(|error| Error::Write(error).in_file(&path))?;
+                return Ok(Fetched { path, downloaded: true });
+            }
+            Err(Failure::Here(error)) => return Err(error.in_file(&part)),
+            Err(Failure::There(reason)) => attempts.push(format!("{mirror}: {reason}")),
+        }
+    }
+    if attempts.is_empty() {
+        attempts.push("no mirror was given".to_owned());
+    }
+    Err(Error::Download { name: archive.name, file, attempts: attempts.join("; "), directory: directory.to_owned() })
+}
+
+/// Whose fault it is: that of this machine, or that of the mirror, so that another may do better.
+enum Failure {
+    Here(Error),
+    There(String),
+}
+
+/// One file from one mirror.
+struct Transfer<'a> {
+    url: &'a str,
+    file: &'a str,
+    part: &'a Path,
+    member: &'a Member,
+}
+
+impl Transfer<'_> {
+    /// Leaves the whole file, verified, as the part.
+    fn run(&self, progress: &mut dyn FnMut(Progress<'_>)) -> Result<(), Failure> {
+        let agent = agent(self.url);
+        // The beginning may come from another mirror that compressed it differently: if so, there is one more chance, from nothing.
+        let mut may_restart = true;
+        let mut cuts = 0;
+        loop {
+            let before = self.length();
+            let reason = match self.request(&agent, before, progress)? {
+                None => match check(self.member, self.part) {
+                    Ok(()) => return Ok(()),
+                    Err(error) => {
+                        fs::remove_file(self.part).map_err(|error| Failure::Here(Error::Write(error)))?;
+                        if before > 0 && may_restart {
+                            may_restart = false;
+                            continue;
+                        }
+                        without_path(error)
+                    }
+                },
+                Some(reason) => {
+                    cuts += 1;
+                    if self.length() > before && cuts < MOST_CUTS {
+                        continue;
+                    }
+                    reason
+                }
+            };
+            return Err(Failure::There(reason));
+        }
+    }
+
+    fn length(&self) -> u64 {
+        fs::metadata(self.part).map_or(0, |metadata| metadata.len())
+    }
+
+    /// Asks for what is missing after `have` bytes. `None` if all of it came, else why not.
+    fn request(&self, agent: &Agent, have: u64, progress: &mut dyn FnMut(Progress<'_>)) -> Result<Option<String>, Failure> {
+        let request = agent.get(self.url);
+        let request = if have > 0 { request.header(RANGE, format!("bytes={have}-")) } else { request };
+        let response = match request.call() {
+            Ok(response) => response,
+            Err(error) => return Ok(Some(error.to_string())),
+        };
+        let continued = match response.status().as_u16() {
+            200 => false,
+            206 if range_start(&response) == Some(have) => true,
+            // There is nothing after what is here: it is whole, or it is wrong, which the sum will tell.
+            416 if have > 0 => return Ok(None),
+            status => return Ok(Some(format!("the server answered {status}"))),
+        };
+        let start = if continued { have } else { 0 };
+        let total = header(&response, CONTENT_LENGTH).and_then(|length| length.parse::<u64>().ok()).map(|length| start + length);
+        let mut options = OpenOptions::new();
+        if continued {
+            options.append(true)
+        } else {
+            options.write(true).create(true).truncate(true)
+        };
+        let mut out = options.open(self.part).map_err(|error| Failure::Here(Error::Write(error)))?;
+        self.copy(response.into_body(), &mut out, start, total, progress)
+    }
+
+    fn copy(
+        &self,
+        body: Body,
+        out: &mut File,
+        start: u64,
+        total: Option<u64>,
+        progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<Option<String>, Failure> {
+        // No compression makes a file much longer than it was.
+        let most = self.member.length + self.member.length / 100 + 65_536;
+        let here = |error| Failure::Here(Error::Write(error));
+        let mut from = body.into_reader();
+        let mut buffer = vec![0; 1 << 16];
+        let mut received = start;
+        let cut = loop {
+            progress(Progress { file: self.file, received, total });
+            match from.read(&mut buffer) {
+                Ok(0) => break total.filter(|total| *total != received).map(|total| format!("cut off after {received} of {total} bytes")),
+                Ok(n) => {
+                    out.write_all(&buffer[..n]).map_err(here)?;
+                    received += n as u64;
+                }
+                Err(error) => break Some(format!("cut off after {received} bytes ({error})")),
+            }
+            if received > most {
+                out.set_len(0).map_err(here)?;
+                break Some(format!("the server sent more than the {most} bytes this file can have"));
+            }
+        };
+        out.sync_all().map_err(here)?;
+        Ok(cut)
+    }
+}
+
+/// Patient with slow lines: what came within the time is kept, and the rest is asked for again.
+fn agent(url: &str) -> Agent {
+    let config = Agent::config_builder()
+        .http_status_as_error(false)
+        .user_agent(concat!("isinglass/", env!("CARGO_PKG_VERSION")))
+        .timeout_connect(Some(Duration::from_secs(15)))
+        .timeout_recv_response(Some(Duration::from_secs(30)))
+        .timeout_recv_body(Some(Duration::from_secs(60)));
+    // A mirror on this machine needs no proxy.
+    let local = ["http://127.0.0.1", "http://localhost", "http://[::1]"].iter().any(|host| url.starts_with(host));
+    if local { config.proxy(None).build().into() } else { config.build().into() }
+}
+
+fn header(response: &http::Response<Body>, name: http::HeaderName) -> Option<&str> {
+    response.headers().get(name)?.to_str().ok()
+}
+
+/// The 7 of `bytes 7-99/100`.
+fn range_start(response: &http::Response<Body>) -> Option<u64> {
+    header(response, CONTENT_RANGE)?.strip_prefix("bytes ")?.split('-').next()?.trim().parse().ok()
+}
+
+/// The part has a name that means nothing to the user, and is gone.
+fn without_path(error: Error) -> String {
+    match error {
+        Error::File { source, .. } => without_path(*source),
+        Error::Checksum { found, expected } => format!("SHA-256 of what it sent is {found}, not {expected}"),
+        other => other.to_string(),
+    }
+}
