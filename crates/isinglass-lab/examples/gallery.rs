@@ -5,7 +5,9 @@
 
 use std::{error::Error, fs, path::PathBuf};
 
-use isinglass_lab::chart::{Axis, Band, Callout, Colour, ColourMap, Dash, Figure, HeatMap, Legend, Marker, Panel, RefLine, Region, Series};
+use isinglass_lab::chart::{
+    Axis, Band, Callout, Colour, ColourMap, Dash, Figure, HeatMap, ImageSheet, Legend, Marker, Panel, RefLine, Region, Series,
+};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let directory = PathBuf::from(std::env::args().nth(1).unwrap_or("gallery".into()));
@@ -24,6 +26,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             figure.save(&path)?;
             println!("{} ({} bytes)", path.display(), fs::metadata(&path)?.len());
         }
+    }
+    for extension in ["png", "svg"] {
+        images().save(directory.join(format!("7-images.{extension}")))?;
     }
     Ok(())
 }
@@ -172,4 +177,16 @@ fn everything() -> Figure {
         .series(Series::line(powers(0.05)).marker(Marker::Diamond).name("third ∝ n^{-3/2}"))
         .band(Band::new(powers(0.05).map(|(x, y)| (x, 0.7 * y, 1.4 * y))).name("spread"));
     Figure::new().panel(right).panel(below)
+}
+
+/// A contact sheet: rings and bars of growing size.
+fn images() -> ImageSheet {
+    let image = |inside: &dyn Fn(i32, i32) -> bool| -> Vec<u8> {
+        (0..28 * 28).map(|i| if inside(i % 28 - 14, i / 28 - 14) { 255 } else { (i * 7 % 40) as u8 }).collect()
+    };
+    let sizes = [16, 36, 64, 100, 144];
+    ImageSheet::new(28, 28)
+        .title("Shapes")
+        .row("rings", sizes.map(|size| image(&|x, y| (x * x + y * y - size).abs() < 25)))
+        .row("bars σ_x", sizes.map(|size| image(&|x, _| x * x < size / 4)))
 }

@@ -18,6 +18,9 @@
 //! # Ok::<(), isinglass_lab::chart::ChartError>(())
 //! ```
 //!
+//! An [`ImageSheet`] shows many small images, such as those of a data set, in
+//! labelled rows.
+//!
 //! # Labels
 //!
 //! Every text takes light markup: `_` and `^` lower and raise the next
@@ -58,6 +61,7 @@ mod placement;
 mod plot;
 mod raster;
 mod save;
+mod sheet;
 mod svg;
 mod text;
 mod thinning;
@@ -73,3 +77,4 @@ pub use marks::{Band, Callout, Dash, Marker, RefLine, Region, Series};
 pub use markup::plain;
 pub use panel::Panel;
 pub use save::{Format, check_target};
+pub use sheet::ImageSheet;

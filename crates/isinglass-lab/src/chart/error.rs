@@ -47,6 +47,16 @@ pub enum ChartError {
         /// Values given.
         values: usize,
     },
+    /// An image of a sheet is not of the size of the sheet's images.
+    #[error("an image of {width} by {height} pixels was given {pixels} values")]
+    Image {
+        /// Pixels from left to right.
+        width: usize,
+        /// Pixels from top to bottom.
+        height: usize,
+        /// Values given.
+        pixels: usize,
+    },
     /// The size or the scale asks for an image of no pixels or of too many.
     #[error("a chart of {width} by {height} pixels cannot be drawn")]
     Size {

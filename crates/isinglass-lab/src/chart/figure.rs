@@ -14,7 +14,7 @@ use super::{
 };
 
 const TITLE_SIZE: f64 = 18.0;
-const TITLE_HEIGHT: f64 = 38.0;
+pub(crate) const TITLE_HEIGHT: f64 = 38.0;
 
 /// Pixels per unit of length in the PNG that [`Figure::save`] writes.
 const SAVED_SCALE: f64 = 2.0;
@@ -75,21 +75,7 @@ impl Figure {
         if width < 1.0 || height < 1.0 {
             return Err(ChartError::Size { width, height });
         }
-        let mut svg = Svg::default();
-        svg.tag("svg")
-            .attr("xmlns", "http://www.w3.org/2000/svg")
-            .attr("xmlns:xlink", "http://www.w3.org/1999/xlink")
-            .num("width", width)
-            .num("height", height)
-            .attr("viewBox", &format!("0 0 {} {}", number(width), number(height)))
-            .attr("role", "img")
-            .attr("font-family", FONT_FAMILY)
-            .num("font-size", NOTE_SIZE)
-            .open();
-        svg.tag("title").open();
-        svg.text(&self.description());
-        svg.end("title");
-        svg.tag("rect").num("width", width).num("height", height).attr("fill", "#fff").close();
+        let mut svg = open_document(width, height, &self.description());
         if self.panels.iter().any(|p| !p.regions.is_empty()) {
             svg.tag("defs").open();
             plot::define_hatch(&mut svg);
@@ -97,9 +83,7 @@ impl Figure {
         }
         let mut top = 0.0;
         if let Some(title) = &self.title {
-            let baseline = 0.5 * TITLE_HEIGHT + 0.4 * TITLE_SIZE;
-            let title = Text::fitted(title, TITLE_SIZE, width - 20.0);
-            title.draw(&mut svg, 0.5 * width, baseline, Anchor::Middle);
+            draw_title(&mut svg, title, width);
             top = TITLE_HEIGHT;
         }
         let share = width / self.panels.len() as f64;
@@ -140,11 +124,46 @@ impl Figure {
     /// [`ChartError::Directory`] or [`ChartError::Write`] if the file cannot
     /// be written.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), ChartError> {
-        let path = path.as_ref();
-        let bytes = match Format::from_path(path)? {
-            Format::Svg => self.to_svg()?.into_bytes(),
-            Format::Png => self.to_png(SAVED_SCALE)?,
-        };
-        save::write_atomically(path, &bytes)
+        save_as(path.as_ref(), || self.to_svg(), |scale| self.to_png(scale))
     }
+}
+
+/// An SVG of the given size on white, told to screen readers as `description`, its root element left open.
+pub(crate) fn open_document(width: f64, height: f64, description: &str) -> Svg {
+    let mut svg = Svg::default();
+    svg.tag("svg")
+        .attr("xmlns", "http://www.w3.org/2000/svg")
+        .attr("xmlns:xlink", "http://www.w3.org/1999/xlink")
+        .num("width", width)
+        .num("height", height)
+        .attr("viewBox", &format!("0 0 {} {}", number(width), number(height)))
+        .attr("role", "img")
+        .attr("font-family", FONT_FAMILY)
+        .num("font-size", NOTE_SIZE)
+        .open();
+    svg.tag("title").open();
+    svg.text(description);
+    svg.end("title");
+    svg.tag("rect").num("width", width).num("height", height).attr("fill", "#fff").close();
+    svg
+}
+
+/// The title in the middle of the uppermost [`TITLE_HEIGHT`].
+pub(crate) fn draw_title(svg: &mut Svg, title: &str, width: f64) {
+    let baseline = 0.5 * TITLE_HEIGHT + 0.4 * TITLE_SIZE;
+    let title = Text::fitted(title, TITLE_SIZE, width - 20.0);
+    title.draw(svg, 0.5 * width, baseline, Anchor::Middle);
+}
+
+/// Writes what the file's name asks for.
+pub(crate) fn save_as(
+    path: &Path,
+    svg: impl FnOnce() -> Result<String, ChartError>,
+    png: impl FnOnce(f64) -> Result<Vec<u8>, ChartError>,
+) -> Result<(), ChartError> {
+    let bytes = match Format::from_path(path)? {
+        Format::Svg => svg()?.into_bytes(),
+        Format::Png => png(SAVED_SCALE)?,
+    };
+    save::write_atomically(path, &bytes)
 }
