@@ -30,8 +30,8 @@ use crate::{Dataset, Error, Split};
 pub struct Archive {
     /// Its name, and that of its directory.
     pub name: &'static str,
-    /// Number of classes.
-    pub classes: usize,
+    /// What the classes are, by label.
+    pub classes: [&'static str; 10],
     /// Images to train with, as published.
     pub train: usize,
     /// Images to test with, as published.
@@ -62,10 +62,12 @@ const fn members(sums: [&'static str; 4]) -> [Member; 4] {
     ]
 }
 
+const DIGITS: [&str; 10] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
+
 /// Handwritten digits (LeCun, Cortes, Burges, 1998).
 pub const MNIST: Archive = Archive {
     name: "mnist",
-    classes: 10,
+    classes: DIGITS,
     train: 60_000,
     test: 10_000,
     members: members([
@@ -80,7 +82,7 @@ pub const MNIST: Archive = Archive {
 /// Articles of clothing (Xiao, Rasul, Vollgraf, 2017).
 pub const FASHION_MNIST: Archive = Archive {
     name: "fashion-mnist",
-    classes: 10,
+    classes: ["t-shirt/top", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag", "ankle boot"],
     train: 60_000,
     test: 10_000,
     members: members([
@@ -128,7 +130,7 @@ impl Archive {
         }
         let train = Split::read(&paths[0], Some(&paths[1]))?;
         let test = Split::read(&paths[2], Some(&paths[3]))?;
-        Dataset::with_classes(self.name, self.classes, train, test).map_err(|error| error.in_file(&directory))
+        Dataset::with_classes(self.name, self.classes.len(), train, test).map_err(|error| error.in_file(&directory))
     }
 }
 

@@ -1,5 +1,7 @@
 //! Commands, flags and errors.
 
+mod data;
+mod output;
 mod report;
 mod theory;
 
@@ -21,6 +23,10 @@ enum Command {
     /// How signals travel through a random network, before any training
     #[command(subcommand)]
     Theory(theory::Command),
+
+    /// Data sets: which there are, fetching them, looking at them
+    #[command(subcommand)]
+    Data(data::Command),
 }
 
 impl Cli {
@@ -28,6 +34,7 @@ impl Cli {
     pub fn run(self) -> Result<(), CliError> {
         match self.command {
             Command::Theory(command) => command.run(),
+            Command::Data(command) => command.run(),
         }
     }
 }
@@ -49,6 +56,9 @@ pub enum CliError {
     /// The request cannot be answered.
     #[error(transparent)]
     Theory(#[from] isinglass_theory::Error),
+    /// A data set is missing, damaged or cannot be fetched.
+    #[error(transparent)]
+    Data(#[from] isinglass_data::Error),
     /// A flag is missing, superfluous or has an impossible value.
     #[error("{0}")]
     Usage(String),
@@ -66,7 +76,17 @@ impl CliError {
         use isinglass_theory::Error as TheoryError;
         match self {
             Self::Theory(TheoryError::NotConverged { .. } | TheoryError::NoRoot(_)) | Self::Output(_) => ExitCode::from(1),
+            Self::Data(error) if went_wrong_on_the_way(error) => ExitCode::from(1),
             _ => ExitCode::from(2),
         }
+    }
+}
+
+/// A network or a disk that fails, as opposed to a wrong name or a wrong file.
+fn went_wrong_on_the_way(error: &isinglass_data::Error) -> bool {
+    use isinglass_data::Error as DataError;
+    match error {
+        DataError::File { source, .. } => went_wrong_on_the_way(source),
+        error => matches!(error, DataError::Download { .. } | DataError::Write(_)),
     }
 }

@@ -1,6 +1,7 @@
 //! Deep neural networks of ±1 weights and neurons (Ising spins): one dependency for all of isinglass.
 //!
 //! - [`theory`]: how signals travel through such a network, before any training.
+//! - [`data`]: images to train with: generated digits, MNIST and Fashion-MNIST, and files of one's own.
 //! - [`lab`]: phase diagrams and charts.
 //!
 //! ```
@@ -15,5 +16,6 @@
 //! # Ok::<(), isinglass::theory::Error>(())
 //! ```
 
+pub use isinglass_data as data;
 pub use isinglass_lab as lab;
 pub use isinglass_theory as theory;

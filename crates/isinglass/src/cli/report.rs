@@ -102,7 +102,9 @@ impl Report {
         if let Some(Rows { rows, .. }) = &self.rows
             && !rows.is_empty()
         {
-            writeln!(out)?;
+            if !facts.is_empty() {
+                writeln!(out)?;
+            }
             write_columns(out, rows)?;
         }
         for text in words {

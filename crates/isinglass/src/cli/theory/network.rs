@@ -1,11 +1,10 @@
 //! The flags that name a network and its initialisation.
 
-use std::path::{Path, PathBuf};
-
 use isinglass_theory::{MeanField, Model, Network, Neuron, WeightVariance};
 
+use crate::cli::CliError;
+pub use crate::cli::output::{FormatArgs, OutputArgs, usage};
 use crate::cli::report::{Record, number};
-use crate::cli::{CliError, Format};
 
 /// Which network.
 #[derive(Debug, clap::Args)]
@@ -72,41 +71,6 @@ impl VarianceArgs {
     }
 }
 
-/// How the result is printed.
-#[derive(Debug, clap::Args)]
-pub struct FormatArgs {
-    /// How to print the result
-    #[arg(long, value_enum, default_value_t = Format::Table)]
-    pub format: Format,
-}
-
-/// How the result is printed, and where its picture goes.
-#[derive(Debug, clap::Args)]
-pub struct OutputArgs {
-    /// Draw the result into FILE.svg or FILE.png
-    #[arg(long, value_name = "FILE")]
-    plot: Option<PathBuf>,
-
-    #[command(flatten)]
-    print: FormatArgs,
-}
-
-impl OutputArgs {
-    /// How to print.
-    pub fn format(&self) -> Format {
-        self.print.format
-    }
-
-    /// The file, if a picture is wanted, checked before anything is computed.
-    pub fn plot(&self) -> Result<Option<&Path>, CliError> {
-        let path = self.plot.as_deref();
-        if let Some(path) = path {
-            isinglass_lab::chart::check_target(path)?;
-        }
-        Ok(path)
-    }
-}
-
 /// `sigma_m2` or `sigma_w2`, as results name it.
 pub fn weight_variance_key(model: Model) -> Option<&'static str> {
     match model.weight_variance() {
@@ -170,8 +134,4 @@ pub fn title(field: &MeanField) -> String {
 pub fn network_title(network: &Network) -> String {
     let neuron = network.neuron().map(|neuron| neuron.to_string()).unwrap_or_default();
     format!("{}, {neuron}", network.model())
-}
-
-pub fn usage(message: impl Into<String>) -> CliError {
-    CliError::Usage(message.into())
 }

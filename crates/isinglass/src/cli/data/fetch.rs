@@ -1,0 +1,84 @@
+//! `isinglass data fetch`.
+
+use std::io::{self, IsTerminal};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use isinglass_data::archive::{Archive, data_directory};
+use isinglass_data::fetch::{Fetched, Progress, fetch};
+
+use super::DirectoryArgs;
+use crate::cli::CliError;
+use crate::cli::output::{FormatArgs, usage};
+use crate::cli::report::{Record, Report};
+
+/// Download a data set, or check the one that is here.
+///
+/// Files come over HTTPS from public mirrors, one after the other until one answers, and are kept only if the SHA-256 of their contents is the published one.
+/// A download that was interrupted goes on where it stopped. Without a network, copy the four files to DIR/mnist or DIR/fashion-mnist and run this to check them.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  isinglass data fetch mnist
+  isinglass data fetch fashion-mnist --data-dir data")]
+pub struct Args {
+    /// mnist or fashion-mnist
+    dataset: String,
+
+    #[command(flatten)]
+    directory: DirectoryArgs,
+
+    /// Take the files from this address instead of the public mirrors; may be given several times
+    #[arg(long, value_name = "URL")]
+    mirror: Vec<String>,
+
+    #[command(flatten)]
+    output: FormatArgs,
+}
+
+impl Args {
+    pub fn run(self) -> Result<(), CliError> {
+        if self.dataset == "digits" {
+            return Err(usage("digits are generated where they are used: there is nothing to fetch"));
+        }
+        let archive = Archive::named(&self.dataset)
+            .ok_or_else(|| usage(format!("{:?} cannot be fetched: use mnist or fashion-mnist", self.dataset)))?;
+        if let Some(mirror) = self.mirror.iter().find(|mirror| !mirror.starts_with("https://") && !mirror.starts_with("http://")) {
+            return Err(usage(format!("--mirror {mirror}: an address starts with https:// or http://")));
+        }
+        let mirrors = if self.mirror.is_empty() { archive.mirrors.to_vec() } else { self.mirror.iter().map(String::as_str).collect() };
+        let data = data_directory(self.directory.given())?;
+        let bar = progress_bar();
+        let fetched = fetch(&archive, &data, &mirrors, &mut |progress| show(&bar, progress));
+        bar.finish_and_clear();
+        let mut report = Report::default();
+        report.fact("dataset", archive.name).fact("directory", archive.directory(&data).display().to_string());
+        let rows = fetched?.iter().zip(&archive.members).map(|(file, member)| describe(file, member.sha256)).collect();
+        report.rows("files", rows);
+        Ok(report.print(self.output.format)?)
+    }
+}
+
+fn describe(file: &Fetched, sha256: &str) -> Record {
+    let name = file.path.file_name().map(|name| name.to_string_lossy().into_owned());
+    let mut record = Record::new();
+    record.insert("file".into(), name.into());
+    record.insert("status".into(), if file.downloaded { "downloaded" } else { "present" }.into());
+    record.insert("sha256".into(), sha256.into());
+    record
+}
+
+/// Drawn on a terminal only, and never into the result.
+fn progress_bar() -> ProgressBar {
+    let target = if io::stderr().is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let style = ProgressStyle::with_template("{msg} {bar:30} {bytes} of {total_bytes}, {eta} left")
+        .unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::with_draw_target(None, target).with_style(style)
+}
+
+fn show(bar: &ProgressBar, Progress { file, received, total }: Progress<'_>) {
+    if bar.message() != file {
+        bar.reset();
+        bar.set_message(file.to_owned());
+    }
+    bar.set_length(total.unwrap_or(received));
+    bar.set_position(received);
+}

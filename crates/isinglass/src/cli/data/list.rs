@@ -1,0 +1,48 @@
+//! `isinglass data list`.
+
+use isinglass_data::archive::{ARCHIVES, data_directory};
+use isinglass_data::digits;
+
+use super::DirectoryArgs;
+use crate::cli::CliError;
+use crate::cli::output::FormatArgs;
+use crate::cli::report::{Record, Report};
+
+/// The data sets there are, and whether they are here.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  isinglass data list
+  isinglass data list --format json")]
+pub struct Args {
+    #[command(flatten)]
+    directory: DirectoryArgs,
+    #[command(flatten)]
+    output: FormatArgs,
+}
+
+impl Args {
+    pub fn run(self) -> Result<(), CliError> {
+        let data = data_directory(self.directory.given())?;
+        let mut rows = vec![describe("digits", [digits::TRAIN, digits::TEST, 10], true, "generated".to_owned())];
+        for archive in ARCHIVES {
+            let present = archive.find(&data).iter().all(Option::is_some);
+            let place = archive.directory(&data).display().to_string();
+            rows.push(describe(archive.name, [archive.train, archive.test, archive.classes.len()], present, place));
+        }
+        let mut report = Report::default();
+        report.rows("datasets", rows);
+        Ok(report.print(self.output.format)?)
+    }
+}
+
+/// All of them are 28 × 28.
+fn describe(name: &str, [train, test, classes]: [usize; 3], present: bool, place: String) -> Record {
+    let mut record = Record::new();
+    record.insert("name".into(), name.into());
+    for (key, number) in [("train", train), ("test", test), ("classes", classes), ("height", digits::SIDE), ("width", digits::SIDE)] {
+        record.insert(key.into(), number.into());
+    }
+    record.insert("present".into(), present.into());
+    record.insert("where".into(), place.into());
+    record
+}

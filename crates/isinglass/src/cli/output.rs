@@ -1,0 +1,45 @@
+//! The flags that say how a result is printed and drawn, shared by all commands.
+
+use std::path::{Path, PathBuf};
+
+use super::{CliError, Format};
+
+/// How the result is printed.
+#[derive(Debug, clap::Args)]
+pub struct FormatArgs {
+    /// How to print the result
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+}
+
+/// How the result is printed, and where its picture goes.
+#[derive(Debug, clap::Args)]
+pub struct OutputArgs {
+    /// Draw the result into FILE.svg or FILE.png
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+
+    #[command(flatten)]
+    print: FormatArgs,
+}
+
+impl OutputArgs {
+    /// How to print.
+    pub fn format(&self) -> Format {
+        self.print.format
+    }
+
+    /// The file, if a picture is wanted, checked before anything is computed.
+    pub fn plot(&self) -> Result<Option<&Path>, CliError> {
+        let path = self.plot.as_deref();
+        if let Some(path) = path {
+            isinglass_lab::chart::check_target(path)?;
+        }
+        Ok(path)
+    }
+}
+
+/// A flag that is missing, superfluous or has an impossible value.
+pub fn usage(message: impl Into<String>) -> CliError {
+    CliError::Usage(message.into())
+}
