@@ -1,6 +1,6 @@
 //! Comma-separated values: one image to a line, its label first.
 //!
-//! The first line may be a header; empty lines are skipped. If every value is a whole number from 0 to 255, pixels are kept as bytes,
+//! The first line is a header if its first field is no number; empty lines are skipped. If every value is a whole number from 0 to 255, pixels are kept as bytes,
 //! else as floats. A line of `d` values after the label is an image of 1 × d pixels.
 //!
 //! ```
@@ -69,9 +69,9 @@ pub fn read(mut from: impl BufRead) -> Result<Split, Error> {
     Split::new(1, width, bytes.map_or(Pixels::Floats(floats), Pixels::Bytes), labels)
 }
 
-/// A first line without a single number.
+/// A first line whose label is no number; the other columns may well be named 0, 1, 2.
 fn is_header(words: &str) -> bool {
-    words.split(',').all(|word| word.trim().parse::<f64>().is_err())
+    words.split(',').next().is_some_and(|word| word.trim().parse::<f64>().is_err())
 }
 
 fn label(word: &str, row: usize) -> Result<u8, Error> {
@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn a_header_is_optional_and_so_is_the_last_newline() {
         let plain = read(&b"1,2,3\n0,4,5"[..]).unwrap();
-        for text in ["y,a,b\n1,2,3\n0,4,5\n", "\u{feff}1,2,3\r\n0,4,5\r\n", "\n1, 2, 3\n\n0.0,4,5\n"] {
+        for text in ["y,a,b\n1,2,3\n0,4,5\n", "label,0,1\n1,2,3\n0,4,5\n", "\u{feff}1,2,3\r\n0,4,5\r\n", "\n1, 2, 3\n\n0.0,4,5\n"] {
             assert_eq!(read(text.as_bytes()).unwrap(), plain, "{text}");
         }
     }

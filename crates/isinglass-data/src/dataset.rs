@@ -169,6 +169,10 @@ impl Split {
     }
 
     /// How many images each class has.
+    ///
+    /// # Panics
+    ///
+    /// If a label is not below `classes`.
     pub fn class_counts(&self, classes: usize) -> Vec<usize> {
         let mut counts = vec![0; classes];
         for label in &self.labels {

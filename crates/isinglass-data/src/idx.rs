@@ -108,7 +108,8 @@ fn header<const N: usize>(from: &mut impl Read, what: &'static str, expected: u3
 
 /// The rest, which must be of the given length. Grows with what is there, not with what is promised.
 pub(crate) fn read_exactly(mut from: impl Read, length: u64) -> Result<Vec<u8>, Error> {
-    let bytes = read_at_most(&mut from, length)?;
+    let mut bytes = read_at_most(&mut from, length)?;
+    bytes.shrink_to_fit();
     if (bytes.len() as u64) < length {
         return Err(Error::Truncated { expected: length, found: bytes.len() as u64 });
     }
