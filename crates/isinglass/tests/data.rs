@@ -1,73 +1,13 @@
 //! `isinglass data`, run as a user runs it.
 
+mod common;
+
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
-use serde_json::Value;
-
-/// Runs in a directory of its own, which is also the home, with no data but what is given.
-fn isinglass(home: &Scratch, args: &str) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_isinglass"))
-        .args(args.split_whitespace())
-        .current_dir(&home.0)
-        .env("HOME", &home.0)
-        .env("LOCALAPPDATA", &home.0)
-        .env_remove("XDG_CACHE_HOME")
-        .env_remove("ISINGLASS_DATA")
-        .output()
-        .expect("the binary runs")
-}
-
-/// The standard output of a command that must succeed without a word on standard error.
-#[track_caller]
-fn succeeds(home: &Scratch, args: &str) -> String {
-    let output = isinglass(home, args);
-    assert_eq!(output.status.code(), Some(0), "{args}: {}", String::from_utf8_lossy(&output.stderr));
-    assert!(output.stderr.is_empty(), "{args}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
-}
-
-#[track_caller]
-fn json(home: &Scratch, args: &str) -> Value {
-    serde_json::from_str(&succeeds(home, &format!("{args} --format json"))).unwrap()
-}
-
-/// The one sentence of a command that must fail with the given code and print nothing.
-#[track_caller]
-fn fails(home: &Scratch, args: &str, code: i32) -> String {
-    let output = isinglass(home, args);
-    let message = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(code), "{args}: {message}");
-    assert!(output.stdout.is_empty(), "{args}");
-    assert!(message.starts_with("error: ") && message.lines().count() == 1, "{args}: {message}");
-    message
-}
-
-/// A directory of the test's own, removed at its end.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("isinglass-cli-data-{name}-{}", std::process::id()));
-        fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-
-    fn write(&self, name: &str, bytes: &[u8]) {
-        let path = self.0.join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, bytes).unwrap();
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
+use common::Scratch;
 
 /// Three 2 × 2 images to train with and one to test with, under MNIST's names; `last` is the test label.
 fn small_mnist(home: &Scratch, last: u8) {
@@ -82,35 +22,35 @@ fn small_mnist(home: &Scratch, last: u8) {
 fn list_says_what_is_here_and_where() {
     let home = Scratch::new("list");
     small_mnist(&home, 0);
-    let sets = json(&home, "data list --data-dir data")["datasets"].clone();
+    let sets = home.json("data list --data-dir data")["datasets"].clone();
     let names: Vec<&str> = sets.as_array().unwrap().iter().map(|set| set["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["digits", "mnist", "fashion-mnist"]);
     assert_eq!([&sets[0]["present"], &sets[1]["present"], &sets[2]["present"]], [true, true, false]);
     assert_eq!([&sets[0]["train"], &sets[0]["test"], &sets[1]["train"], &sets[2]["classes"]], [20_000, 5_000, 60_000, 10]);
     assert_eq!(sets[1]["where"].as_str().unwrap(), Path::new("data").join("mnist").to_str().unwrap());
-    let csv = succeeds(&home, "data list --format csv");
+    let csv = home.succeeds("data list --format csv");
     assert_eq!(csv.lines().next(), Some("name,train,test,classes,height,width,present,where"));
     assert!(csv.contains("mnist,60000,10000,10,28,28,false,") && csv.contains("isinglass"), "{csv}");
-    let table = succeeds(&home, "data list");
+    let table = home.succeeds("data list");
     assert!(table.trim_start().starts_with("name") && !table.starts_with('\n') && table.contains("generated"), "{table}");
 }
 
 #[test]
 fn show_counts_and_measures() {
     let home = Scratch::new("show");
-    let digits = json(&home, "data show digits --split test");
+    let digits = home.json("data show digits --split test");
     assert_eq!((&digits["images"], &digits["classes"], &digits["height"]), (&5_000.into(), &10.into(), &28.into()));
     let counts = digits["class_counts"].as_array().unwrap();
     assert!(counts.iter().all(|class| class["images"] == 500) && counts.len() == 10);
     assert!((20.0..60.0).contains(&digits["mean"].as_f64().unwrap()), "{digits}");
 
     small_mnist(&home, 0);
-    let mnist = json(&home, "data show mnist --data-dir data");
+    let mnist = home.json("data show mnist --data-dir data");
     assert_eq!((mnist["mean"].as_f64(), mnist["standard_deviation"].as_f64()), (Some(100.0), Some(0.0)));
-    let csv = succeeds(&home, "data show mnist --data-dir data --format csv");
+    let csv = home.succeeds("data show mnist --data-dir data --format csv");
     assert_eq!(csv.lines().next(), Some("label,class,images"));
     assert_eq!(csv.lines().nth(8), Some("7,7,2"));
-    let table = succeeds(&home, "data show mnist --data-dir data");
+    let table = home.succeeds("data show mnist --data-dir data");
     assert!(table.contains("standard_deviation  0") && table.contains("images"), "{table}");
 }
 
@@ -118,15 +58,15 @@ fn show_counts_and_measures() {
 fn show_draws_the_first_images_of_each_class() {
     let home = Scratch::new("plot");
     for file in ["sheet.svg", "sheet.png"] {
-        succeeds(&home, &format!("data show digits --plot {file} --count 3"));
+        home.succeeds(&format!("data show digits --plot {file} --count 3"));
     }
-    let svg = fs::read_to_string(home.0.join("sheet.svg")).unwrap();
+    let svg = fs::read_to_string(home.path("sheet.svg")).unwrap();
     assert!(svg.starts_with("<svg") && svg.contains("digits, training images") && svg.trim_end().ends_with("</svg>"));
-    let png = fs::read(home.0.join("sheet.png")).unwrap();
+    let png = fs::read(home.path("sheet.png")).unwrap();
     assert!(png.starts_with(b"\x89PNG"));
     // Classes without images and fewer images than asked for are no error.
     small_mnist(&home, 0);
-    succeeds(&home, "data show mnist --data-dir data --split test --plot few.svg");
+    home.succeeds("data show mnist --data-dir data --split test --plot few.svg");
 }
 
 #[test]
@@ -147,25 +87,25 @@ fn bad_input_is_one_sentence_and_exit_code_2() {
         ("data fetch mnist --mirror ftp://somewhere", "https://"),
         ("data frobnicate", "frobnicate"),
     ] {
-        let message = fails(&home, args, 2);
+        let message = home.fails(args, 2);
         assert!(message.contains(names), "{args}: {message}");
     }
-    assert_eq!(fs::read_dir(&home.0).unwrap().count(), 0, "nothing is left behind");
+    assert_eq!(home.entries(), 0, "nothing is left behind");
 
     small_mnist(&home, 10);
-    assert!(fails(&home, "data show mnist --data-dir data", 2).contains("label 10 of row 0"));
+    assert!(home.fails("data show mnist --data-dir data", 2).contains("label 10 of row 0"));
     home.write("data/mnist/train-images-idx3-ubyte", &[0, 0, 8, 3, 255, 255, 255, 255, 0, 0, 0, 28, 0, 0, 0, 28, 1, 2, 3]);
-    let message = fails(&home, "data show mnist --data-dir data --plot a.png", 2);
+    let message = home.fails("data show mnist --data-dir data --plot a.png", 2);
     assert!(message.contains("train-images-idx3-ubyte: cut off") && message.contains("3 are there"), "{message}");
-    assert!(!home.0.join("a.png").exists());
-    let message = fails(&home, "data fetch mnist --data-dir data", 2);
+    assert!(!home.path("a.png").exists());
+    let message = home.fails("data fetch mnist --data-dir data", 2);
     assert!(message.contains("SHA-256 of the contents is") && message.contains("delete the file"), "{message}");
 }
 
 #[test]
 fn fetch_without_a_network_says_what_to_do() {
     let home = Scratch::new("offline");
-    let message = fails(&home, "data fetch mnist --data-dir data --mirror http://127.0.0.1:9/", 1);
+    let message = home.fails("data fetch mnist --data-dir data --mirror http://127.0.0.1:9/", 1);
     assert!(message.contains("http://127.0.0.1:9/") && message.contains("copy the four files of mnist"), "{message}");
 }
 
@@ -173,11 +113,11 @@ fn fetch_without_a_network_says_what_to_do() {
 fn help_has_examples_that_run() {
     let home = Scratch::new("help");
     for command in ["list", "fetch", "show"] {
-        let help = succeeds(&home, &format!("data {command} --help"));
+        let help = home.succeeds(&format!("data {command} --help"));
         let examples: Vec<&str> = help.lines().filter_map(|line| line.trim().strip_prefix("isinglass ")).collect();
         assert!(examples.len() >= 2, "{help}");
         for example in examples.iter().filter(|example| !example.contains("fetch")) {
-            succeeds(&home, example);
+            home.succeeds(example);
         }
     }
 }
@@ -209,11 +149,11 @@ fn fetch_brings_what_show_reads() {
         }
     });
     for status in ["downloaded", "present"] {
-        let files = json(&home, &format!("data fetch mnist --mirror {url}"))["files"].clone();
+        let files = home.json(&format!("data fetch mnist --mirror {url}"))["files"].clone();
         assert!(files.as_array().unwrap().iter().all(|file| file["status"] == status), "{files}");
     }
-    let mnist = json(&home, "data show mnist");
+    let mnist = home.json("data show mnist");
     assert_eq!(mnist["images"], 60_000);
     assert!((mnist["mean"].as_f64().unwrap() / 255.0 - 0.1307).abs() < 5e-5);
-    assert_eq!(json(&home, "data list")["datasets"][1]["present"], true);
+    assert_eq!(home.json("data list")["datasets"][1]["present"], true);
 }

@@ -1,26 +1,19 @@
-//! `isinglass theory`, run as a user runs it.
+//! `isinglass theory`, run as a user runs it: what it answers.
 
-use std::path::PathBuf;
-use std::process::{Command, Output};
+mod common;
 
+use common::Scratch;
 use serde_json::Value;
 
-fn isinglass(args: &str) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_isinglass")).args(args.split_whitespace()).output().expect("the binary runs")
-}
-
-/// The standard output of a command that must succeed without a word on standard error.
+/// One command in a directory of its own.
 #[track_caller]
 fn succeeds(args: &str) -> String {
-    let output = isinglass(args);
-    assert_eq!(output.status.code(), Some(0), "{args}: {}", String::from_utf8_lossy(&output.stderr));
-    assert!(output.stderr.is_empty(), "{args}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
+    Scratch::new("theory").succeeds(args)
 }
 
 #[track_caller]
 fn json(args: &str) -> Value {
-    serde_json::from_str(&succeeds(&format!("{args} --format json"))).unwrap()
+    Scratch::new("theory").json(args)
 }
 
 #[track_caller]
@@ -31,31 +24,6 @@ fn number(value: &Value, key: &str) -> f64 {
 #[track_caller]
 fn close(value: f64, expected: f64) {
     assert!((value / expected - 1.0).abs() < 1e-12, "{value} is not {expected}");
-}
-
-/// A directory of the test's own, removed at its end.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("isinglass-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.0.join(name).to_str().unwrap().to_owned()
-    }
-
-    fn entries(&self) -> usize {
-        std::fs::read_dir(&self.0).unwrap().count()
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
 }
 
 #[test]
@@ -313,153 +281,4 @@ fn advise_finds_the_critical_point_where_there_is_one() {
     }
     let gradients = json("theory advise --model stochastic-neurons --neuron tanh --depth 5");
     close(number(&gradients["best"], "chi_1"), 1.0);
-}
-
-#[test]
-fn every_command_prints_tables_too() {
-    for args in [
-        "point --sigma-m2 0.9",
-        "trajectory --sigma-m2 0.9 --depth 3",
-        "map --sigma-m2 0.9",
-        "critical-line",
-        "phase-diagram --grid 5x5",
-        "advise --depth 3",
-        "advise --depth 3 --model binary",
-    ] {
-        let table = succeeds(&format!("theory {args}"));
-        assert!(table.contains("model") && table.lines().count() > 5, "{table}");
-        let csv = succeeds(&format!("theory {args} --format csv"));
-        assert!(!csv.contains("null") && csv.lines().count() > 1, "{csv}");
-    }
-}
-
-#[test]
-fn bad_input_is_one_sentence_and_exit_code_2() {
-    let scratch = Scratch::new("bad-input");
-    let missing = format!("theory map --sigma-m2 0.9 --plot {}", scratch.path("no/such/dir/a.svg"));
-    let bad_format = format!("theory map --sigma-m2 0.9 --plot {}", scratch.path("a.jpeg"));
-    for (args, names) in [
-        ("theory point --sigma-m2 1.2", "cannot exceed 1"),
-        ("theory point --sigma-m2 -0.1", "-0.1"),
-        ("theory point --sigma-m2 nan", "NaN"),
-        ("theory point --sigma-m2 inf", "inf"),
-        ("theory point --sigma-m2 0.9 --sigma-b2 -1", "σ_b² = -1"),
-        ("theory point --sigma-m2 0.9 --sigma-b2 1e300", "1e30"),
-        ("theory point --neuron tanh:1e200 --sigma-m2 0.9", "1e9"),
-        ("theory trajectory --model continuous --neuron linear --sigma-w2 2 --depth 1100", "fewer layers"),
-        ("theory trajectory --sigma-m2 0.9 --input-variance -1", "|x_a|²/N = -1"),
-        ("theory phase-diagram --x -1:1", "MIN < MAX"),
-        ("theory phase-diagram --grid -1x3", "at least 2"),
-        ("theory critical-line --q 1e-40:1", "above 0"),
-        ("theory point --sigma-m2 0.9 --sigma-b2 NaN", "σ_b² = NaN"),
-        ("theory point --sigma-m2 abc", "abc"),
-        ("theory point", "--sigma-m2"),
-        ("theory point --sigma-w2 1", "--sigma-m2"),
-        ("theory point --model continuous --neuron tanh --sigma-m2 0.9", "--sigma-w2"),
-        ("theory point --model continuous --neuron tanh --sigma-w2 -2", "-2"),
-        ("theory point --model binary --sigma-m2 0.5", "--sigma-b2"),
-        ("theory point --model binary --neuron tanh", "valid neurons are sign"),
-        ("theory point --neuron relu --sigma-m2 0.9", "valid neurons are sign, probit"),
-        ("theory point --neuron softmax --sigma-m2 0.9", "use sign, probit"),
-        ("theory point --neuron tanh:0 --sigma-m2 0.9", "above 0"),
-        ("theory point --neuron probit:-1 --sigma-m2 0.9", "above 0"),
-        ("theory point --neuron tanh:nan --sigma-m2 0.9", "above 0"),
-        ("theory point --neuron sign:2 --sigma-m2 0.9", "no neuron"),
-        ("theory point --model quantum --sigma-m2 0.9", "use continuous, deterministic"),
-        ("theory trajectory --sigma-m2 0.9 --c 1.5", "[-1, 1]"),
-        ("theory trajectory --sigma-m2 0.9 --c -2", "[-1, 1]"),
-        ("theory trajectory --sigma-m2 0.9 --c nan", "[-1, 1]"),
-        ("theory trajectory --sigma-m2 0.9 --q-a -1", "q_a = -1"),
-        ("theory trajectory --sigma-m2 0.9 --depth -5", "-5"),
-        ("theory trajectory --sigma-m2 1 --input-variance 1", "Σ = 0"),
-        ("theory map --sigma-m2 0.9 --c 0.5,2", "[-1, 1]"),
-        ("theory map --sigma-m2 0.9 --points 1", "at least 2"),
-        ("theory critical-line --q 0:1", "above 0"),
-        ("theory critical-line --q 2:1", "MIN < MAX"),
-        ("theory phase-diagram --grid 0x0", "at least 2"),
-        ("theory phase-diagram --grid 10", "COLUMNSxROWS"),
-        ("theory phase-diagram --x 1:0", "MIN < MAX"),
-        ("theory phase-diagram --model binary", "no plane"),
-        ("theory phase-diagram --model continuous --neuron sign", "infinite everywhere"),
-        ("theory advise --depth 0", "at least one layer"),
-        ("theory advise --depth 3 --reach -1", "above 0"),
-        ("theory advise", "--depth"),
-        ("theory point --sigma-m2 0.9 --format yaml", "yaml"),
-        ("theory frobnicate", "frobnicate"),
-        (missing.as_str(), "no/such/dir"),
-        (bad_format.as_str(), "svg"),
-    ] {
-        let output = isinglass(args);
-        let message = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(2), "{args}: {message}");
-        assert!(output.stdout.is_empty(), "{args}");
-        assert_eq!(message.lines().count(), 1, "{args}: {message}");
-        assert!(message.starts_with("error: ") && message.contains(names), "{args}: {message}");
-    }
-    assert_eq!(scratch.entries(), 0, "nothing is left behind");
-}
-
-#[test]
-fn pictures_are_written_whole_or_not_at_all() {
-    let scratch = Scratch::new("pictures");
-    for (i, args) in [
-        "trajectory --neuron sign --sigma-m2 0.9 --q-b 2",
-        "trajectory --neuron tanh --sigma-m2 0.9 --sigma-b2 0.1 --c -0.5",
-        "trajectory --sigma-m2 0 --depth 2",
-        "map --model binary",
-        "critical-line --neuron sign",
-        "critical-line --model stochastic-weights --neuron tanh:2",
-        "critical-line --model lrt-binary --neuron tanh",
-        "phase-diagram --neuron sign --grid 20x20",
-        "phase-diagram --model continuous --neuron relu --grid 5x5",
-        "phase-diagram --model lrt-binary --neuron sign --grid 20x20 --quantity xi_c",
-        "advise --neuron sign --depth 40",
-        "advise --neuron erf:1 --depth 40",
-    ]
-    .into_iter()
-    .enumerate()
-    {
-        let (svg, png) = (scratch.path(&format!("{i}.svg")), scratch.path(&format!("{i}.png")));
-        succeeds(&format!("theory {args} --plot {svg}"));
-        succeeds(&format!("theory {args} --plot {png}"));
-        let text = std::fs::read_to_string(&svg).unwrap();
-        assert!(text.starts_with("<svg") && text.trim_end().ends_with("</svg>"), "{args}");
-        assert!(std::fs::read(&png).unwrap().starts_with(b"\x89PNG"), "{args}");
-    }
-    // A command that fails leaves an existing picture alone.
-    let kept = scratch.path("0.svg");
-    let before = std::fs::read(&kept).unwrap();
-    assert_eq!(isinglass(&format!("theory map --sigma-m2 2 --plot {kept}")).status.code(), Some(2));
-    assert_eq!(std::fs::read(&kept).unwrap(), before);
-    assert_eq!(scratch.entries(), 24);
-}
-
-#[test]
-fn help_has_examples_that_run() {
-    for command in ["point", "trajectory", "map", "critical-line", "phase-diagram", "advise"] {
-        let help = succeeds(&format!("theory {command} --help"));
-        let scratch = Scratch::new(&format!("help-{command}"));
-        let examples: Vec<&str> = help.lines().filter_map(|line| line.trim().strip_prefix("isinglass ")).collect();
-        assert!(examples.len() >= 2, "{help}");
-        for example in examples.iter().filter(|example| !example.contains("Usage")) {
-            let here = example.replace("--plot ", &format!("--plot {}/", scratch.0.display())).replace("200x200", "20x20");
-            succeeds(&here);
-        }
-    }
-    assert_eq!(isinglass("").status.code(), Some(2));
-    assert!(succeeds("--version").starts_with("isinglass "));
-}
-
-#[test]
-fn a_reader_that_stops_early_is_no_error() {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_isinglass"))
-        .args("theory trajectory --sigma-m2 0.9 --depth 100000 --format csv".split(' '))
-        .stdout(std::process::Stdio::piped())
-        .stderr(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
-    drop(child.stdout.take());
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(0));
-    assert!(output.stderr.is_empty());
 }

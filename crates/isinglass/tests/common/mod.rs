@@ -1,0 +1,80 @@
+//! Running the command as a user runs it.
+
+#![allow(dead_code)] // Each test file uses its own part.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::Value;
+
+/// A directory of the test's own, removed at its end: where commands run, and their home. They see no data but what is put there.
+pub struct Scratch(PathBuf);
+
+impl Scratch {
+    pub fn new(name: &str) -> Self {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let unique = COUNT.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("isinglass-{name}-{}-{unique}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    pub fn write(&self, name: &str, bytes: &[u8]) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+
+    pub fn entries(&self) -> usize {
+        fs::read_dir(&self.0).unwrap().count()
+    }
+
+    /// The command, ready to run.
+    pub fn command(&self, args: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_isinglass"));
+        command.args(args.split_whitespace()).current_dir(&self.0).env("HOME", &self.0).env("LOCALAPPDATA", &self.0);
+        command.env_remove("XDG_CACHE_HOME").env_remove("ISINGLASS_DATA");
+        command
+    }
+
+    pub fn run(&self, args: &str) -> Output {
+        self.command(args).output().expect("the binary runs")
+    }
+
+    /// The standard output of a command that must succeed without a word on standard error.
+    #[track_caller]
+    pub fn succeeds(&self, args: &str) -> String {
+        let output = self.run(args);
+        assert_eq!(output.status.code(), Some(0), "{args}: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(output.stderr.is_empty(), "{args}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    #[track_caller]
+    pub fn json(&self, args: &str) -> Value {
+        serde_json::from_str(&self.succeeds(&format!("{args} --format json"))).unwrap()
+    }
+
+    /// The one sentence of a command that must fail with the given code and print nothing.
+    #[track_caller]
+    pub fn fails(&self, args: &str, code: i32) -> String {
+        let output = self.run(args);
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{args}: {message}");
+        assert!(output.stdout.is_empty(), "{args}");
+        assert!(message.starts_with("error: ") && message.lines().count() == 1, "{args}: {message}");
+        message
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
