@@ -12,7 +12,7 @@ use crate::cli::{CliError, Format};
 /// Which σ_m² and σ_b² to use for a network of a given depth.
 ///
 /// best is a critical initialisation if one can be used, otherwise the allowed point where signals survive longest; smallest is the smallest σ_m² (or σ_w²) that still
-/// carries signal and gradient through the depth. signal and gradient are the factors by which their mean squares change from end to end, max_depth the
+/// carries signal and gradient through the depth. signal and gradient are the factors by which their mean squares change from end to end (where the signal dies out: what is left of a variance of 1), max_depth the
 /// depth that the best point reaches (null: any).
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
