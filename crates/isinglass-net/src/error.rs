@@ -1,0 +1,68 @@
+//! What can go wrong, in words that say what to do.
+
+use thiserror::Error;
+
+/// A wrong request, wrong data, or a run that cannot go on.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A name that is not known.
+    #[error("unknown {kind} \"{name}\"; known are {known}")]
+    UnknownName {
+        /// What was looked for.
+        kind: &'static str,
+        /// The name given.
+        name: String,
+        /// The names there are.
+        known: String,
+    },
+    /// A setting with an impossible value, or settings that do not go together.
+    #[error("{0}")]
+    Config(String),
+    /// The theory refuses the network.
+    #[error(transparent)]
+    Theory(#[from] isinglass_theory::Error),
+    /// Examples that cannot be used.
+    #[error("{0}")]
+    Examples(String),
+    /// The loss is no longer a number.
+    #[error("the loss became {loss} in step {step}: training diverged; a smaller learning rate than {lr} may help")]
+    Diverged {
+        /// The step, counted from 1.
+        step: u64,
+        /// The loss.
+        loss: f32,
+        /// The learning rate.
+        lr: f64,
+    },
+    /// A file that is not a checkpoint of ours, or a damaged one.
+    #[error("{path}: {reason}")]
+    Checkpoint {
+        /// The file.
+        path: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A file that cannot be read.
+    #[error("cannot read {path}: {source}")]
+    Read {
+        /// The file.
+        path: String,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// A file that cannot be written.
+    #[error("cannot write {path}: {source}; what was written before is untouched")]
+    Write {
+        /// The file.
+        path: String,
+        /// What the system says.
+        source: std::io::Error,
+    },
+}
+
+impl Error {
+    pub(crate) fn config(message: impl Into<String>) -> Self {
+        Self::Config(message.into())
+    }
+}

@@ -1,0 +1,151 @@
+//! Examples: raw values with labels, borrowed from wherever they are kept.
+//!
+//! ```
+//! use isinglass_net::{Examples, Values};
+//!
+//! let examples = Examples::new(Values::Bytes(&[0, 255, 255, 0]), 2, &[0, 1], 2)?;
+//! assert_eq!((examples.len(), examples.features()), (2, 2));
+//! assert!(Examples::new(Values::Bytes(&[0, 255]), 2, &[7], 2).is_err()); // no class 7
+//! # Ok::<(), isinglass_net::Error>(())
+//! ```
+
+use crate::{Error, Preprocessing, Rng, TrainConfig};
+
+/// Raw values, example after example.
+#[derive(Debug, Clone, Copy)]
+pub enum Values<'a> {
+    /// Bytes, e.g. grey values.
+    Bytes(&'a [u8]),
+    /// Any finite numbers.
+    Floats(&'a [f32]),
+}
+
+/// Labelled examples.
+#[derive(Debug, Clone, Copy)]
+pub struct Examples<'a> {
+    values: Values<'a>,
+    features: usize,
+    labels: &'a [u8],
+    classes: usize,
+}
+
+impl<'a> Examples<'a> {
+    /// Puts values and labels together.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Examples`] if their numbers do not fit, a label has no class, or a value is not a finite number.
+    pub fn new(values: Values<'a>, features: usize, labels: &'a [u8], classes: usize) -> Result<Self, Error> {
+        let count = match values {
+            Values::Bytes(bytes) => bytes.len(),
+            Values::Floats(floats) => floats.len(),
+        };
+        if features == 0 || labels.len().checked_mul(features) != Some(count) {
+            return Err(Error::Examples(format!("{count} values are not {features} for each of {} labels", labels.len())));
+        }
+        if labels.is_empty() {
+            return Err(Error::Examples("there are no examples".into()));
+        }
+        if let Some(row) = labels.iter().position(|&label| usize::from(label) >= classes) {
+            return Err(Error::Examples(format!(
+                "label {} of example {row}: the classes are 0 to {}",
+                labels[row],
+                classes.saturating_sub(1)
+            )));
+        }
+        if let Values::Floats(floats) = values
+            && let Some(at) = floats.iter().position(|value| !value.is_finite())
+        {
+            let (row, column) = (at / features, at % features);
+            return Err(Error::Examples(format!("value {} of example {row}, feature {column}: inputs are finite numbers", floats[at])));
+        }
+        Ok(Self { values, features, labels, classes })
+    }
+
+    /// Number of examples.
+    pub fn len(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// Never: there is at least one.
+    pub fn is_empty(&self) -> bool {
+        self.labels.is_empty()
+    }
+
+    /// Values per example.
+    pub fn features(&self) -> usize {
+        self.features
+    }
+
+    /// Number of classes.
+    pub fn classes(&self) -> usize {
+        self.classes
+    }
+
+    /// The label of an example.
+    pub fn label(&self, index: usize) -> usize {
+        usize::from(self.labels[index])
+    }
+
+    /// The raw values.
+    pub fn values(&self) -> Values<'a> {
+        self.values
+    }
+
+    /// Copies the raw values of an example.
+    pub(crate) fn copy_into(&self, index: usize, raw: &mut [f32]) {
+        let range = index * self.features..(index + 1) * self.features;
+        match self.values {
+            Values::Bytes(bytes) => raw.iter_mut().zip(&bytes[range]).for_each(|(to, &from)| *to = f32::from(from)),
+            Values::Floats(floats) => raw.copy_from_slice(&floats[range]),
+        }
+    }
+
+    /// The preprocessing that gives these examples mean 0 and variance 1.
+    pub fn standardising(&self, indices: &[u32]) -> Preprocessing {
+        let mut raw = vec![0.0; self.features];
+        let count = (indices.len() * self.features) as f64;
+        let mut total = |term: &mut dyn FnMut(f64) -> f64| {
+            let mut sum = 0.0;
+            for &index in indices {
+                self.copy_into(index as usize, &mut raw);
+                sum += raw.iter().map(|&value| term(f64::from(value))).sum::<f64>();
+            }
+            sum / count
+        };
+        let mean = total(&mut |value| value);
+        let variance = total(&mut |value| (value - mean) * (value - mean));
+        Preprocessing::standardising(mean, variance.sqrt())
+    }
+}
+
+/// Which examples are trained with, and which are held out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Partition {
+    /// Indices of the training examples.
+    pub train: Vec<u32>,
+    /// Indices of the validation examples.
+    pub validation: Vec<u32>,
+}
+
+impl Partition {
+    /// Chooses at random, by the run's seed.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Config`] if nothing is left to train with.
+    pub fn new(count: usize, config: &TrainConfig) -> Result<Self, Error> {
+        let mut order: Vec<u32> = (0..count as u32).collect();
+        Rng::new(config.seed).stream(Rng::PARTITION, 0).shuffle(&mut order);
+        order.truncate(((count as f64 * config.train_fraction).round() as usize).max(1));
+        let held_out = (order.len() as f64 * config.validation).round() as usize;
+        let validation = order.split_off(order.len() - held_out);
+        if order.is_empty() {
+            return Err(Error::config(format!(
+                "train-fraction {} and validation {} leave none of {count} examples to train with",
+                config.train_fraction, config.validation
+            )));
+        }
+        Ok(Self { train: order, validation })
+    }
+}

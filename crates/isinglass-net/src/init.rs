@@ -1,0 +1,167 @@
+//! Initial means.
+//!
+//! | name | means | `σ_m²` |
+//! |---|---|---|
+//! | `two-point` | `±σ_m` | as asked |
+//! | `clipped-gaussian` | `N(0, σ_m²)` clipped to `[−1, 1]` | smaller than asked, by the clipping |
+//! | `uniform` | `U(−a, a)`, clipped to `[−1, 1]` where `σ_m² > 1/3` asks for `a > 1` | as asked |
+//! | `glorot` | `U(±√(6/(n_in + n_out)))` | about `1/N`: too small to carry a signal |
+//! | `he` | `U(±√(6/n_in))` | `2/n_in`: too small as well |
+//! | `critical` | two-point, where the theory advises | `Advice::best` |
+//! | `auto` | uniform, at the smallest `σ_m²` that carries signal and gradient through the depth | `Advice::smallest`, or else the best there is |
+//!
+//! Real weights (`continuous`) take the same distributions with `σ_w²` and without clipping; `glorot` and `he` then mean the weights that the
+//! network multiplies with, `W/√N`.
+
+use isinglass_theory::{Advice, Network as Theory, advice};
+
+use crate::named::named;
+use crate::{Error, NetworkConfig, Rng, Surrogate};
+
+/// How the initial means are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Init {
+    /// `±σ_m`.
+    TwoPoint,
+    /// Gaussian, clipped.
+    ClippedGaussian,
+    /// Uniform, clipped where that is needed for the variance.
+    Uniform,
+    /// Glorot & Bengio's weights used as means.
+    Glorot,
+    /// He et al.'s weights used as means.
+    He,
+    /// Where the theory says signals travel best.
+    Critical,
+    /// The smallest variance that the theory says is enough.
+    Auto,
+}
+
+named!("initialisation", Init {
+    Auto => "auto",
+    Critical => "critical",
+    TwoPoint => "two-point",
+    ClippedGaussian => "clipped-gaussian",
+    Uniform => "uniform",
+    Glorot => "glorot",
+    He => "he",
+});
+
+/// A best `σ_m²` of 1 is a limit: there the means could not change any more.
+const NEAR_ONE: f64 = 0.99;
+
+/// What an [`Init`] comes to for a network.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Initialisation {
+    /// The distribution: one of the five that need no advice.
+    pub distribution: Init,
+    /// `σ_m²` (or `σ_w²`) asked of it; `None` where the layer's shape decides.
+    pub sigma2: Option<f64>,
+    /// `σ_b²`.
+    pub sigma_b2: f64,
+    /// Why, in a sentence.
+    pub reason: String,
+}
+
+impl Initialisation {
+    /// Works out what to draw.
+    ///
+    /// # Errors
+    ///
+    /// If the variance asked for is impossible for the distribution, or the theory refuses the network.
+    pub fn new(config: &NetworkConfig) -> Result<Self, Error> {
+        let symbol = if config.surrogate.has_binary_weights() { "σ_m²" } else { "σ_w²" };
+        let largest = if config.surrogate.has_binary_weights() { 1.0 } else { f64::INFINITY };
+        if let Some(value) = config.sigma_m2 {
+            if !(value > 0.0 && value.is_finite()) {
+                return Err(Error::config(format!("{symbol} = {value}: a variance above 0 is needed for the network to do anything")));
+            }
+            if value > largest {
+                return Err(Error::config(format!("σ_m² = {value}: the variance of means in [-1, 1] cannot exceed 1")));
+            }
+        }
+        match config.init {
+            Init::Glorot | Init::He if config.sigma_m2.is_some() => {
+                Err(Error::config(format!("init {} sets the variance from the layer's shape: leave out sigma-m2", config.init)))
+            }
+            Init::Glorot | Init::He => Ok(Self {
+                distribution: config.init,
+                sigma2: None,
+                sigma_b2: config.sigma_b2.unwrap_or(0.0),
+                reason: "as is common for real weights".into(),
+            }),
+            Init::TwoPoint | Init::ClippedGaussian | Init::Uniform => {
+                let usual = if config.init == Init::Uniform { 1.0 / 3.0 } else { config.surrogate.usual_variance() };
+                Ok(Self {
+                    distribution: config.init,
+                    sigma2: Some(config.sigma_m2.unwrap_or(usual)),
+                    sigma_b2: config.sigma_b2.unwrap_or(0.0),
+                    reason: if config.sigma_m2.is_some() { "as asked".into() } else { "the usual value".into() },
+                })
+            }
+            Init::Critical | Init::Auto if config.sigma_m2.is_some() => Err(Error::config(format!(
+                "init {} chooses {symbol} itself: leave out sigma-m2, or name a distribution (two-point)",
+                config.init
+            ))),
+            Init::Critical | Init::Auto => Self::advised(config, symbol),
+        }
+    }
+
+    fn advised(config: &NetworkConfig, symbol: &str) -> Result<Self, Error> {
+        if config.surrogate == Surrogate::Ste {
+            return Ok(Self {
+                distribution: Init::Uniform,
+                sigma2: Some(1.0 / 3.0),
+                sigma_b2: config.sigma_b2.unwrap_or(0.0),
+                reason: "only the signs of the latent weights reach the network".into(),
+            });
+        }
+        let theory = Theory::new(config.surrogate.model(), config.neuron)?;
+        let advice = Advice::new(&theory, config.depth.max(1), advice::DEFAULT_REACH)?;
+        let depth = config.depth;
+        if config.init == Init::Auto
+            && let Some(smallest) = &advice.smallest
+            && let Some(sigma2) = smallest.sigma2
+        {
+            return Ok(Self {
+                distribution: if config.surrogate.has_binary_weights() { Init::Uniform } else { Init::ClippedGaussian },
+                sigma2: Some(sigma2.min(NEAR_ONE.max(1.0 - 0.5 / depth.max(1) as f64))),
+                sigma_b2: config.sigma_b2.unwrap_or(smallest.sigma_b2),
+                reason: format!("the smallest {symbol} that carries signal and gradient through {depth} layers"),
+            });
+        }
+        let best = advice.best.sigma2.unwrap_or(1.0);
+        let is_limit = best >= 1.0 && config.surrogate.has_binary_weights();
+        let reason = match (advice.critical.is_reachable(), advice.max_depth) {
+            (true, _) => format!("critical{}", if is_limit { " in the limit of 1" } else { "" }),
+            (false, Some(reach)) if reach < depth as f64 => {
+                format!(
+                    "no critical initialisation exists for this neuron; the best allowed carries signals through {reach:.1} layers, not {depth}"
+                )
+            }
+            (false, _) => "no critical initialisation exists for this neuron; this is the best allowed".into(),
+        };
+        Ok(Self {
+            distribution: if config.surrogate.has_binary_weights() { Init::TwoPoint } else { Init::ClippedGaussian },
+            sigma2: Some(if is_limit { NEAR_ONE } else { best }),
+            sigma_b2: config.sigma_b2.unwrap_or(advice.best.sigma_b2),
+            reason,
+        })
+    }
+
+    /// One mean (or real weight) of a layer of this shape.
+    pub(crate) fn draw(&self, bounded: bool, inputs: usize, outputs: usize, rng: &mut Rng) -> f64 {
+        let sigma2 = self.sigma2.unwrap_or(0.0);
+        let scale = if bounded { 1.0 } else { (inputs as f64).sqrt() };
+        let value = match self.distribution {
+            Init::TwoPoint => sigma2.sqrt() * if rng.next_u64() >> 63 == 0 { 1.0 } else { -1.0 },
+            Init::ClippedGaussian => sigma2.sqrt() * rng.normal(),
+            Init::Glorot => scale * (6.0 / (inputs + outputs) as f64).sqrt() * (2.0 * rng.uniform() - 1.0),
+            Init::He => scale * (6.0 / inputs as f64).sqrt() * (2.0 * rng.uniform() - 1.0),
+            // Clipping U(−a, a) at 1 leaves a variance of 1 − 2/(3a).
+            _ if bounded && sigma2 > 1.0 / 3.0 => 2.0 / (3.0 * (1.0 - sigma2.min(0.999_999))) * (2.0 * rng.uniform() - 1.0),
+            _ => (3.0 * sigma2).sqrt() * (2.0 * rng.uniform() - 1.0),
+        };
+        if bounded { value.clamp(-1.0, 1.0) } else { value }
+    }
+}

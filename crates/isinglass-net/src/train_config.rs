@@ -1,0 +1,211 @@
+//! Settings of a training run.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+use crate::named::{named, serde_as_text};
+
+/// What the run is to end with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Goal {
+    /// A binary network as good as its surrogate: the means are polarised on the way and end at ±1.
+    Binary,
+    /// The surrogate itself, as the paper trains it.
+    Surrogate,
+}
+
+named!("goal", Goal { Binary => "binary", Surrogate => "surrogate" });
+
+/// How the means are kept in `[−1, 1]`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Means {
+    /// `M = clip(βθ)`, and `θ` itself is clipped to `[−1, 1]` after every step.
+    Clip,
+    /// `M = tanh(βθ)`.
+    Tanh,
+}
+
+named!("parametrisation of the means", Means { Clip => "clip", Tanh => "tanh" });
+
+/// The rule that turns gradients into steps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Optimizer {
+    /// Adam, with `β₁ = 0.9`, `β₂ = 0.999`, `ε = 1e-8`.
+    Adam,
+    /// Plain gradient descent.
+    Sgd,
+    /// Gradient descent with momentum 0.9.
+    Momentum,
+    /// RMSprop, with decay 0.99, `ε = 1e-8`.
+    Rmsprop,
+}
+
+named!("optimizer", Optimizer { Adam => "adam", Sgd => "sgd", Momentum => "momentum", Rmsprop => "rmsprop" });
+
+/// How the learning rate changes over the run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Schedule {
+    /// Not at all.
+    Constant,
+    /// Half a cosine, from the full rate to nothing.
+    Cosine,
+    /// Multiplied by `factor` every `epochs` epochs: `step:10:0.1`.
+    Step {
+        /// Epochs between changes.
+        epochs: usize,
+        /// Factor of each change.
+        factor: f64,
+    },
+}
+
+impl Schedule {
+    /// The learning rate's factor in a step (counted from 0) of a run.
+    pub fn factor(self, step: u64, steps: u64, steps_per_epoch: u64) -> f64 {
+        match self {
+            Self::Constant => 1.0,
+            Self::Cosine => 0.5 * (1.0 + libm::cos(std::f64::consts::PI * step as f64 / steps as f64)),
+            Self::Step { epochs, factor } => libm::pow(factor, (step / steps_per_epoch / epochs as u64) as f64),
+        }
+    }
+}
+
+impl fmt::Display for Schedule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Constant => f.write_str("constant"),
+            Self::Cosine => f.write_str("cosine"),
+            Self::Step { epochs, factor } => write!(f, "step:{epochs}:{factor}"),
+        }
+    }
+}
+
+impl FromStr for Schedule {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let unknown = || Error::UnknownName {
+            kind: "schedule",
+            name: text.to_owned(),
+            known: "constant, cosine, step:EPOCHS:FACTOR (step alone is step:10:0.1)".into(),
+        };
+        let mut parts = text.split(':');
+        let schedule = match (parts.next(), parts.next(), parts.next(), parts.next()) {
+            (Some("constant"), None, None, None) => Self::Constant,
+            (Some("cosine"), None, None, None) => Self::Cosine,
+            (Some("step"), epochs, factor, None) => Self::Step {
+                epochs: epochs.map_or(Ok(10), str::parse).map_err(|_| unknown())?,
+                factor: factor.map_or(Ok(0.1), str::parse).map_err(|_| unknown())?,
+            },
+            _ => return Err(unknown()),
+        };
+        match schedule {
+            Self::Step { epochs, factor } if epochs == 0 || !(factor > 0.0 && factor <= 1.0) => {
+                Err(Error::config(format!("schedule {text}: the number of epochs must be at least 1 and the factor in (0, 1]")))
+            }
+            schedule => Ok(schedule),
+        }
+    }
+}
+
+serde_as_text!(Schedule);
+
+/// Settings of a training run. The defaults are those of `isinglass train`.
+///
+/// ```
+/// use isinglass_net::{Optimizer, TrainConfig};
+///
+/// let config = TrainConfig { optimizer: Optimizer::Sgd, lr: 0.1, ..TrainConfig::default() };
+/// assert_eq!(config.batch, 64);
+/// # Ok::<(), isinglass_net::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+pub struct TrainConfig {
+    /// What the run is to end with.
+    pub goal: Goal,
+    /// How the means are kept in `[−1, 1]`.
+    pub means: Means,
+    /// Under [`Goal::Binary`], the part of the run before the means are polarised: `β = 1`.
+    pub anneal_from: f64,
+    /// Under [`Goal::Binary`], the `β` of the last step; it grows exponentially from 1.
+    pub beta: f64,
+    /// Whether gradients flow through the variance `Σ`.
+    pub variance_gradient: bool,
+    /// The rule that turns gradients into steps.
+    pub optimizer: Optimizer,
+    /// The learning rate.
+    pub lr: f64,
+    /// How the learning rate changes.
+    pub schedule: Schedule,
+    /// Examples per step.
+    pub batch: usize,
+    /// Passes over the training examples.
+    pub epochs: usize,
+    /// The part of the training examples to use at all.
+    pub train_fraction: f64,
+    /// The part of these that is held out for validation.
+    pub validation: f64,
+    /// The seed of everything random.
+    pub seed: u64,
+}
+
+impl Default for TrainConfig {
+    fn default() -> Self {
+        Self {
+            goal: Goal::Binary,
+            means: Means::Tanh,
+            anneal_from: 0.6,
+            beta: 30.0,
+            variance_gradient: true,
+            optimizer: Optimizer::Adam,
+            lr: 1e-2,
+            schedule: Schedule::Cosine,
+            batch: 64,
+            epochs: 30,
+            train_fraction: 1.0,
+            validation: 0.1,
+            seed: 1,
+        }
+    }
+}
+
+impl TrainConfig {
+    /// Checks every setting by itself.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Config`] names the first impossible one.
+    pub fn check(&self) -> Result<(), Error> {
+        let require = |holds: bool, message: String| if holds { Ok(()) } else { Err(Error::Config(message)) };
+        require(self.batch >= 1, "batch = 0: a step needs at least one example".into())?;
+        require(self.batch <= MAX_BATCH, format!("batch = {}: at most {MAX_BATCH} examples fit one step", self.batch))?;
+        require(self.epochs >= 1, "epochs = 0: nothing would be trained".into())?;
+        require(self.lr > 0.0 && self.lr.is_finite(), format!("lr = {}: a learning rate is above 0", self.lr))?;
+        require((0.0..1.0).contains(&self.anneal_from), format!("anneal-from = {}: a part of the run, in [0, 1)", self.anneal_from))?;
+        require((1.0..=1e4).contains(&self.beta), format!("beta = {}: the final β is from 1 to 10000", self.beta))?;
+        require(
+            self.train_fraction > 0.0 && self.train_fraction <= 1.0,
+            format!("train-fraction = {}: a part of the training examples, in (0, 1]", self.train_fraction),
+        )?;
+        require(
+            (0.0..1.0).contains(&self.validation),
+            format!("validation = {}: a part of the training examples, in [0, 1)", self.validation),
+        )
+    }
+
+    /// The `β` of a step (counted from 0) of a run.
+    pub fn beta_at(&self, step: u64, steps: u64) -> f64 {
+        let start = self.anneal_from * steps as f64;
+        if self.goal == Goal::Surrogate || (step as f64) < start {
+            return 1.0;
+        }
+        let left = (steps as f64 - 1.0 - start).max(1.0);
+        libm::pow(self.beta, ((step as f64 - start) / left).min(1.0))
+    }
+}
+
+/// More examples would make a step's buffers larger than the network.
+pub(crate) const MAX_BATCH: usize = 65_536;
