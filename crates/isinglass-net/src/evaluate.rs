@@ -1,8 +1,17 @@
 //! Accuracy and likelihood of the surrogate, of the deterministic binary network, and of the stochastic one.
+//!
+//! - **surrogate**: what is trained. Local reparameterisation draws its noise once per example.
+//! - **binary**: `sign(M)` with the neurons' signs, `sign(0) = +1` (continuous neurons stay as they are).
+//! - **stochastic**: `K` networks whose weights are drawn with means `M`, each shared by all examples, and whose stochastic neurons are drawn per example; class probabilities are
+//!   averaged.
+//!
+//! Fields of binary networks are sums of integers as long as inputs are bytes: exact, whatever the machine.
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Examples, Network};
+use crate::engine::{Engine, Purpose};
+use crate::spins::SpinNetwork;
+use crate::{Examples, Network, noise};
 
 /// How good a network is on some examples.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -24,38 +33,135 @@ pub struct SampledScore {
     pub nll: f64,
 }
 
+/// Examples that go through a network at once. Changing it changes the noise of sampled surrogates.
+pub(crate) const BATCH: usize = 256;
+/// The seed of the noise in evaluations.
+const NOISE_SEED: u64 = 0x6576_616c;
+
 /// Evaluates one network.
 pub struct Evaluator<'a> {
-    #[allow(dead_code)]
     network: &'a Network,
+    threads: usize,
 }
 
 impl<'a> Evaluator<'a> {
     /// Prepares to evaluate with a number of threads.
-    pub fn new(network: &'a Network, _threads: usize) -> Self {
-        Self { network }
+    pub fn new(network: &'a Network, threads: usize) -> Self {
+        Self { network, threads }
     }
 
     /// The surrogate; `indices` chooses examples, `None` takes all.
-    pub fn surrogate(&mut self, _examples: &Examples<'_>, _indices: Option<&[u32]>) -> Score {
-        todo!()
+    ///
+    /// # Panics
+    ///
+    /// If the examples do not fit the network.
+    pub fn surrogate(&mut self, examples: &Examples<'_>, indices: Option<&[u32]>) -> Score {
+        let indices = chosen(examples, indices);
+        let mut engine = Engine::new(self.network, Purpose::Evaluation, BATCH.min(indices.len()), self.threads);
+        let (mut nll, mut correct) = (0.0, 0);
+        for (batch, indices) in indices.chunks(BATCH).enumerate() {
+            engine.load(examples, indices, self.network.preprocessing);
+            engine.forward(|layer| noise::key(NOISE_SEED, batch as u64, layer));
+            let score = engine.score(examples, indices);
+            nll += score.nll;
+            correct += score.correct;
+        }
+        Score { accuracy: correct as f64 / indices.len() as f64, nll: nll / indices.len() as f64 }
     }
 
     /// The deterministic binary network `sign(M)`; `None` if there are no binary weights behind the surrogate.
-    pub fn binary(&mut self, _examples: &Examples<'_>, _indices: Option<&[u32]>) -> Option<Score> {
-        todo!()
+    ///
+    /// # Panics
+    ///
+    /// If the examples do not fit the network.
+    pub fn binary(&mut self, examples: &Examples<'_>, indices: Option<&[u32]>) -> Option<Score> {
+        if !self.network.config.surrogate.has_binary_weights() {
+            return None;
+        }
+        let indices = chosen(examples, indices);
+        let mut votes = Votes::new(examples, &indices);
+        votes.add(&mut SpinNetwork::deterministic(self.network, examples, BATCH.min(indices.len()), self.threads));
+        Some(votes.score())
     }
 
-    /// Stochastic binary networks: one score for every number in `samples`, the smaller ones being parts of the larger. Empty if there are no binary weights behind the surrogate.
-    /// `progress` is told how many networks of how many were sampled.
+    /// Stochastic binary networks: one score for every number in `samples`, the smaller ones being parts of the larger. Empty if there are no binary weights
+    /// behind the surrogate. `progress` is told how many networks of how many were sampled.
+    ///
+    /// # Panics
+    ///
+    /// If the examples do not fit the network.
     pub fn stochastic(
         &mut self,
-        _examples: &Examples<'_>,
-        _indices: Option<&[u32]>,
-        _samples: &[usize],
-        _seed: u64,
-        _progress: &mut dyn FnMut(usize, usize),
+        examples: &Examples<'_>,
+        indices: Option<&[u32]>,
+        samples: &[usize],
+        seed: u64,
+        progress: &mut dyn FnMut(usize, usize),
     ) -> Vec<SampledScore> {
-        todo!()
+        let most = samples.iter().copied().max().unwrap_or(0);
+        if !self.network.config.surrogate.has_binary_weights() || most == 0 {
+            return Vec::new();
+        }
+        let indices = chosen(examples, indices);
+        let mut votes = Votes::new(examples, &indices);
+        let mut spins = SpinNetwork::sampled(self.network, examples, BATCH.min(indices.len()), self.threads);
+        let mut scores = vec![None; samples.len()];
+        for sample in 0..most {
+            // A network without randomness is the same in every sample.
+            if sample == 0 || spins.is_random() {
+                spins.draw(seed, sample as u64);
+                votes.add(&mut spins);
+            }
+            for (score, _) in scores.iter_mut().zip(samples).filter(|(_, samples)| **samples == sample + 1) {
+                *score = Some(votes.score());
+            }
+            progress(sample + 1, most);
+        }
+        let sampled =
+            |(score, &samples): (Option<Score>, &usize)| score.map(|Score { accuracy, nll }| SampledScore { samples, accuracy, nll });
+        scores.into_iter().zip(samples).filter_map(sampled).collect()
+    }
+}
+
+pub(crate) fn chosen(examples: &Examples<'_>, indices: Option<&[u32]>) -> Vec<u32> {
+    indices.map_or_else(|| (0..examples.len() as u32).collect(), <[u32]>::to_vec)
+}
+
+/// Class probabilities summed over networks.
+struct Votes<'a> {
+    examples: &'a Examples<'a>,
+    indices: &'a [u32],
+    classes: usize,
+    networks: usize,
+    /// `[example][class]`.
+    sums: Vec<f64>,
+}
+
+impl<'a> Votes<'a> {
+    fn new(examples: &'a Examples<'a>, indices: &'a [u32]) -> Self {
+        Self { examples, indices, classes: 0, networks: 0, sums: Vec::new() }
+    }
+
+    fn add(&mut self, network: &mut SpinNetwork) {
+        self.classes = network.classes();
+        self.sums.resize(self.indices.len() * self.classes, 0.0);
+        self.networks += 1;
+        let sums = self.sums.chunks_mut(BATCH * self.classes);
+        for (indices, sums) in self.indices.chunks(BATCH).zip(sums) {
+            network.add_probabilities(self.examples, indices, sums);
+        }
+    }
+
+    fn score(&self) -> Score {
+        let (mut nll, mut correct) = (0.0, 0);
+        for (probabilities, &index) in self.sums.chunks(self.classes).zip(self.indices) {
+            let label = self.examples.label(index as usize);
+            let best = (1..self.classes).fold(0, |best, class| if probabilities[class] > probabilities[best] { class } else { best });
+            correct += usize::from(best == label);
+            // A probability that is no longer a number above 0 counts as the smallest one.
+            nll -= libm::log((probabilities[label] / self.networks as f64).max(f64::MIN_POSITIVE));
+        }
+        let count = self.indices.len() as f64;
+        Score { accuracy: f64::from(correct as u32) / count, nll: nll / count }
     }
 }

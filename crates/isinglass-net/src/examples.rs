@@ -9,6 +9,8 @@
 //! # Ok::<(), isinglass_net::Error>(())
 //! ```
 
+use sha2::{Digest, Sha256};
+
 use crate::{Error, Preprocessing, Rng, TrainConfig};
 
 /// Raw values, example after example.
@@ -92,6 +94,16 @@ impl<'a> Examples<'a> {
         self.values
     }
 
+    /// A raw value.
+    #[inline]
+    pub(crate) fn value(&self, index: usize, feature: usize) -> f32 {
+        let at = index * self.features + feature;
+        match self.values {
+            Values::Bytes(bytes) => f32::from(bytes[at]),
+            Values::Floats(floats) => floats[at],
+        }
+    }
+
     /// Copies the raw values of an example.
     pub(crate) fn copy_into(&self, index: usize, raw: &mut [f32]) {
         let range = index * self.features..(index + 1) * self.features;
@@ -99,6 +111,17 @@ impl<'a> Examples<'a> {
             Values::Bytes(bytes) => raw.iter_mut().zip(&bytes[range]).for_each(|(to, &from)| *to = f32::from(from)),
             Values::Floats(floats) => raw.copy_from_slice(&floats[range]),
         }
+    }
+
+    /// The SHA-256 of values and labels: what tells one data set from another.
+    pub(crate) fn digest(&self) -> String {
+        let mut hash = Sha256::new();
+        match self.values {
+            Values::Bytes(bytes) => hash.update(bytes),
+            Values::Floats(floats) => floats.iter().for_each(|value| hash.update(value.to_le_bytes())),
+        }
+        hash.update(self.labels);
+        crate::checkpoint::hex(&hash.finalize())
     }
 
     /// The preprocessing that gives these examples mean 0 and variance 1.

@@ -18,13 +18,6 @@ pub struct Rng {
     state: [u64; 4],
 }
 
-/// SplitMix64's finaliser: every bit of the result depends on every bit of `x`.
-fn mix(x: u64) -> u64 {
-    let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
-}
-
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl Rng {
@@ -41,20 +34,27 @@ impl Rng {
     /// Streams of sampled neurons, by sample.
     pub const NEURONS: u64 = 6;
 
+    /// SplitMix64's finaliser: every bit of the result depends on every bit of `x`.
+    pub(crate) fn mix(x: u64) -> u64 {
+        let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        x ^ (x >> 31)
+    }
+
     /// The generator of a seed.
     pub fn new(seed: u64) -> Self {
         let mut x = seed;
         let state = std::array::from_fn(|_| {
             x = x.wrapping_add(GOLDEN);
-            mix(x)
+            Self::mix(x)
         });
         Self { seed, state }
     }
 
     /// An independent generator for one purpose and index, the same however much was drawn from this one.
     pub fn stream(&self, purpose: u64, index: u64) -> Self {
-        let key = mix(self.seed.wrapping_add(GOLDEN.wrapping_mul(purpose)));
-        Self::new(mix(key.wrapping_add(GOLDEN.wrapping_mul(index.wrapping_add(1)))))
+        let key = Self::mix(self.seed.wrapping_add(GOLDEN.wrapping_mul(purpose)));
+        Self::new(Self::mix(key.wrapping_add(GOLDEN.wrapping_mul(index.wrapping_add(1)))))
     }
 
     /// 64 random bits.

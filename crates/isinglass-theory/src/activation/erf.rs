@@ -42,7 +42,8 @@ impl Erf {
         Self { twice_gain_square: 1.0 / (alpha * alpha) }
     }
 
-    fn gain(&self) -> f64 {
+    /// `a`.
+    pub fn gain(&self) -> f64 {
         (0.5 * self.twice_gain_square).sqrt()
     }
 }

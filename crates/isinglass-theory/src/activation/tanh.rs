@@ -44,6 +44,11 @@ impl Tanh {
         Self { gain: k }
     }
 
+    /// `k`.
+    pub fn gain(&self) -> f64 {
+        self.gain
+    }
+
     /// Sums `term(p_i, r_j)` over all pairs of components, `p_i = 2a_i²q_a` and `r_j = 2a_j²q_b`, and certifies the sum.
     fn sum_over_pairs(&self, what: &'static str, pair: &FieldPair, term: impl Fn(f64, f64) -> f64) -> Result<f64, Error> {
         let (scale_a, scale_b) = (self.gain * self.gain * pair.q_a, self.gain * self.gain * pair.q_b);

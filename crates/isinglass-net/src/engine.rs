@@ -1,0 +1,430 @@
+//! One mini-batch through a network, forwards and backwards.
+//!
+//! All arrays are laid out for the kernels. Activations lie in panels of 16 examples, `[panel][feature][16]`, so that means are broadcast as they lie in memory; what
+//! the gradient of the means needs lies a second time in panels of 16 features. Rows of means are padded to whole vectors, the padding being 1: it then has neither a variance nor a gradient.
+//! Nothing is allocated during a step.
+
+mod layer;
+mod output;
+
+use std::cell::UnsafeCell;
+
+pub use layer::{EngineLayer, Parametrisation, is_stochastic};
+pub use output::{BatchScore, softmax_f64};
+
+use crate::buffer::Buffer;
+use crate::kernels::{Backward, Field, Forward, Kernels, LANES, MAX_ROWS, Moments, Rule, Scratch, Sink, Update};
+use crate::pool::Pool;
+use crate::{Examples, Network, Preprocessing};
+
+/// What an engine is for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Purpose {
+    /// Forward passes only.
+    Evaluation,
+    /// Gradients and steps.
+    Training {
+        /// What the optimiser moves.
+        parametrisation: Parametrisation,
+        /// Whether gradients flow through `Σ`.
+        variance_gradient: bool,
+        /// The optimiser's memories: `m`, `v`.
+        slots: [bool; 2],
+    },
+}
+
+/// The examples of a batch in the layout of one layer's inputs.
+struct Inputs {
+    x: Buffer,
+    second: Buffer,
+    transposed: Buffer,
+    transposed_square: Buffer,
+}
+
+/// What a layer's forward pass leaves for the backward pass: `∂x/∂h̄/√N` and `−2∂x/∂Σ/N`.
+struct Slopes {
+    p: Buffer,
+    q: Buffer,
+}
+
+/// A network laid out for the kernels, with the memory for one batch.
+pub struct Engine {
+    kernels: Kernels,
+    pool: Pool,
+    scratch: Vec<ThreadScratch>,
+    /// The layers.
+    pub layers: Vec<EngineLayer>,
+    inputs: Vec<Inputs>,
+    slopes: Vec<Slopes>,
+    /// Gradients on their way down: those of the layer at work and of the one below.
+    gradients: [Slopes; 2],
+    logits: Buffer,
+    fields: Vec<Buffer>,
+    batch: usize,
+    /// Panels of the batch at hand.
+    panels: usize,
+    /// Examples of the batch at hand.
+    examples: usize,
+    training: bool,
+    variance_gradient: bool,
+}
+
+struct ThreadScratch(UnsafeCell<Scratch>);
+
+// SAFETY: a thread uses only the scratch of its own number.
+unsafe impl Sync for ThreadScratch {}
+
+/// Rows that the last tile of a product may read beyond the last.
+const SLACK: usize = 16;
+
+fn padded(features: usize) -> usize {
+    features.next_multiple_of(LANES)
+}
+
+fn rows_of(outputs: usize) -> usize {
+    padded(outputs) + SLACK
+}
+
+impl Engine {
+    /// Lays out a network for batches of up to `batch` examples.
+    pub fn new(network: &Network, purpose: Purpose, batch: usize, threads: usize) -> Self {
+        Self::with_kernels(network, purpose, batch, threads, Kernels::choose())
+    }
+
+    /// The same with chosen kernels.
+    pub fn with_kernels(network: &Network, purpose: Purpose, batch: usize, threads: usize, kernels: Kernels) -> Self {
+        let panels = batch.div_ceil(LANES);
+        let training = purpose != Purpose::Evaluation;
+        let variance_gradient =
+            matches!(purpose, Purpose::Training { variance_gradient: true, .. }) && network.config.surrogate.has_variance();
+        let has_variance = network.config.surrogate.has_variance();
+        let layers: Vec<EngineLayer> = (0..network.layers.len()).map(|index| EngineLayer::new(network, index, purpose, &kernels)).collect();
+        let when = |needed: bool, len: usize| Buffer::new(if needed { len } else { 0 });
+        let examples = panels * LANES;
+        let inputs = layers
+            .iter()
+            .map(|layer| Inputs {
+                x: Buffer::new(examples * layer.inputs),
+                second: when(has_variance, examples * layer.inputs),
+                // One panel more: tiles are up to two panels wide.
+                transposed: when(training, examples * (padded(layer.inputs) + LANES)),
+                transposed_square: when(variance_gradient, examples * (padded(layer.inputs) + LANES)),
+            })
+            .collect();
+        let slopes = |rows: usize| Slopes { p: when(training, examples * rows), q: when(variance_gradient, examples * rows) };
+        let widest = layers.iter().map(|layer| rows_of(layer.outputs)).max().unwrap_or(0);
+        let pool = Pool::new(threads);
+        Self {
+            scratch: (0..pool.threads()).map(|_| ThreadScratch(UnsafeCell::new(Scratch::new(panels)))).collect(),
+            slopes: layers.iter().map(|layer| slopes(rows_of(layer.outputs))).collect(),
+            gradients: [slopes(widest), slopes(widest)],
+            logits: Buffer::new(examples * rows_of(network.config.classes)),
+            fields: Vec::new(),
+            kernels,
+            pool,
+            layers,
+            inputs,
+            batch,
+            panels: 0,
+            examples: 0,
+            training,
+            variance_gradient,
+        }
+    }
+
+    /// Examples that there is room for.
+    fn capacity(&self) -> usize {
+        self.batch.next_multiple_of(LANES)
+    }
+
+    /// Keeps the fields `h` of every layer from now on.
+    pub fn keep_fields(&mut self) {
+        let examples = self.capacity();
+        self.fields = self.layers.iter().map(|layer| Buffer::new(examples * rows_of(layer.outputs))).collect();
+    }
+
+    /// Examples of the batch at hand.
+    pub fn examples(&self) -> usize {
+        self.examples
+    }
+
+    /// The neuron (or, of the last layer, the logit) of an example.
+    pub fn neuron(&self, layer: usize, unit: usize, example: usize) -> f32 {
+        let (panel, lane) = (example / LANES, example % LANES);
+        match self.inputs.get(layer + 1) {
+            Some(inputs) => inputs.x[(panel * self.layers[layer].outputs + unit) * LANES + lane],
+            None => self.logits[(panel * rows_of(self.layers[layer].outputs) + unit) * LANES + lane],
+        }
+    }
+
+    /// The field `h` of an example, if it was kept.
+    pub fn field(&self, layer: usize, unit: usize, example: usize) -> f32 {
+        let layout = &self.layers[layer];
+        let rows = if layer + 1 < self.layers.len() { layout.outputs } else { rows_of(layout.outputs) };
+        self.fields[layer][(example / LANES * rows + unit) * LANES + example % LANES]
+    }
+
+    /// Takes the given examples as the batch.
+    ///
+    /// # Panics
+    ///
+    /// If there are more than the engine was made for.
+    pub fn load(&mut self, examples: &Examples<'_>, indices: &[u32], preprocessing: Preprocessing) {
+        assert!(indices.len() <= self.batch, "a batch of {} examples in an engine for {}", indices.len(), self.batch);
+        self.examples = indices.len();
+        self.panels = indices.len().div_ceil(LANES);
+        let (features, panels, capacity) = (self.layers[0].inputs, self.panels, self.capacity());
+        let first = &self.inputs[0];
+        let target = Shared(Target {
+            x: first.x.pointer(),
+            second: first.second.pointer(),
+            transposed: first.transposed.pointer(),
+            transposed_square: first.transposed_square.pointer(),
+        });
+        self.pool.run(panels, &|_, panel| {
+            let target = target.get();
+            let members = &indices[panel * LANES..indices.len().min((panel + 1) * LANES)];
+            for lane in 0..LANES {
+                let value =
+                    |feature: usize| members.get(lane).map_or(0.0, |&index| preprocessing.apply(examples.value(index as usize, feature)));
+                for feature in 0..features {
+                    let x = value(feature);
+                    // SAFETY: a panel is written by one task only, within the buffers made for its features and for the batch's panels.
+                    unsafe {
+                        let at = (panel * features + feature) * LANES + lane;
+                        target.x.add(at).write(x);
+                        if !target.second.is_null() {
+                            target.second.add(at).write(x * x);
+                        }
+                        let at = (feature / LANES * capacity + panel * LANES + lane) * LANES + feature % LANES;
+                        if !target.transposed.is_null() {
+                            target.transposed.add(at).write(x);
+                        }
+                        if !target.transposed_square.is_null() {
+                            target.transposed_square.add(at).write(x * x);
+                        }
+                    }
+                }
+            }
+        });
+    }
+
+    /// Forward through all layers; `key` names the noise of a layer, where noise is drawn.
+    pub fn forward(&mut self, key: impl Fn(usize) -> [u32; 2]) {
+        for index in 0..self.layers.len() {
+            self.forward_layer(index, key(index));
+        }
+    }
+
+    /// Forward through all layers whose field is [`Field::Sum`]; `neuron` turns the sums of a unit into what it sends on: it is given the layer, the unit, the panel, and the sums of the panel's 16 examples.
+    pub fn forward_sums(&mut self, neuron: &(dyn Fn(usize, usize, usize, &mut [f32]) + Sync)) {
+        for index in 0..self.layers.len() {
+            self.forward_layer(index, [0; 2]);
+            let (outputs, panels) = (self.layers[index].outputs, self.panels);
+            let (sums, rows) = match self.inputs.get(index + 1) {
+                Some(next) => (Shared(next.x.pointer()), outputs),
+                None => (Shared(self.logits.pointer()), rows_of(outputs)),
+            };
+            self.pool.run(outputs, &|_, unit| {
+                for panel in 0..panels {
+                    // SAFETY: 16 sums of this unit, which is this task's alone.
+                    let lanes = unsafe { std::slice::from_raw_parts_mut(sums.get().add((panel * rows + unit) * LANES), LANES) };
+                    neuron(index, unit, panel, lanes);
+                }
+            });
+        }
+    }
+
+    fn forward_layer(&mut self, index: usize, key: [u32; 2]) {
+        let layer = &self.layers[index];
+        let inputs = &self.inputs[index];
+        let next = self.inputs.get(index + 1);
+        let field = if let Field::Sampled { .. } = layer.field { Field::Sampled { key } } else { layer.field };
+        let slopes = &self.slopes[index];
+        let rows = rows_of(layer.outputs);
+        let job = Shared(Forward {
+            inputs: layer.inputs,
+            outputs: layer.outputs,
+            stride: layer.stride,
+            panels: self.panels,
+            capacity: self.batch.next_multiple_of(LANES),
+            means: layer.means.pointer(),
+            bias: layer.bias.as_ptr(),
+            moments: layer.moments,
+            field,
+            activation: layer.activation,
+            x: inputs.x.pointer(),
+            second: inputs.second.pointer(),
+            x_rows: if next.is_some() { layer.outputs } else { rows },
+            out_x: next.map_or(self.logits.pointer(), |next| next.x.pointer()),
+            out_second: next.map_or(std::ptr::null_mut(), |next| next.second.pointer()),
+            next_moments: self.layers.get(index + 1).map_or(Moments::None, |next| next.moments),
+            slope_rows: rows,
+            out_p: slopes.p.pointer(),
+            out_q: slopes.q.pointer(),
+            out_transposed: next.map_or(std::ptr::null_mut(), |next| next.transposed.pointer()),
+            out_transposed_square: next.map_or(std::ptr::null_mut(), |next| next.transposed_square.pointer()),
+            out_field: self.fields.get(index).map_or(std::ptr::null_mut(), Buffer::pointer),
+        });
+        let (kernel, scratch) = (self.kernels.forward, &self.scratch);
+        over_chunks(&mut self.pool, layer.outputs, self.kernels.tile_rows, &|worker, first, count| {
+            // SAFETY: the machine has the kernels (Kernels::all); buffers have the sizes of the layer; chunks do not overlap.
+            unsafe { kernel(job.get(), first, count, &mut *scratch[worker].0.get()) }
+        });
+    }
+
+    /// Backward through all layers, after [`Engine::score`] has left the gradient of the logits. `sink` says what becomes of the gradients of a layer.
+    ///
+    /// Returns the squared norm of every layer's gradient.
+    pub fn backward(&mut self, mut sink: impl FnMut(usize) -> LayerSink, norms: &mut [f64]) {
+        debug_assert!(self.training, "an engine made for evaluation has no gradients");
+        for index in (0..self.layers.len()).rev() {
+            if index > 0 {
+                self.backward_layer(index);
+            }
+            self.update_layer(index, sink(index));
+            norms[index] = self.layers[index].squares.iter().map(|&square| f64::from(square)).sum();
+            self.gradients.swap(0, 1);
+        }
+        // The output layer's gradients are always written to the same place.
+        if self.layers.len() % 2 == 1 {
+            self.gradients.swap(0, 1);
+        }
+    }
+
+    /// From the gradients of a layer to those of the layer below.
+    fn backward_layer(&mut self, index: usize) {
+        let layer = &self.layers[index];
+        let below = &self.layers[index - 1];
+        let [at_work, next] = &self.gradients;
+        let job = Shared(Backward {
+            inputs: layer.inputs,
+            outputs: layer.outputs,
+            stride: layer.stride,
+            panels: self.panels,
+            means: layer.means.pointer(),
+            moments: layer.moments,
+            x: self.inputs[index].x.pointer(),
+            out_rows: rows_of(layer.outputs),
+            p: at_work.p.pointer(),
+            q: at_work.q.pointer(),
+            below_p: self.slopes[index - 1].p.pointer(),
+            below_q: self.slopes[index - 1].q.pointer(),
+            in_rows: rows_of(below.outputs),
+            out_p: next.p.pointer(),
+            out_q: next.q.pointer(),
+        });
+        let (kernel, scratch) = (self.kernels.backward, &self.scratch);
+        over_chunks(&mut self.pool, layer.inputs, self.kernels.tile_rows, &|worker, first, count| {
+            // SAFETY: as in `forward_layer`.
+            unsafe { kernel(job.get(), first, count, &mut *scratch[worker].0.get()) }
+        });
+    }
+
+    /// The gradient of a layer's means and biases, and what becomes of it.
+    fn update_layer(&mut self, index: usize, sink: LayerSink) {
+        let layer = &mut self.layers[index];
+        let gradients = &self.gradients[0];
+        let job = Shared(Update {
+            inputs: layer.inputs,
+            outputs: layer.outputs,
+            stride: layer.stride,
+            panels: self.panels,
+            capacity: self.batch.next_multiple_of(LANES),
+            means: layer.means.pointer(),
+            theta: layer.theta.pointer(),
+            m: layer.m.pointer(),
+            v: layer.v.pointer(),
+            transposed: self.inputs[index].transposed.pointer(),
+            transposed_square: self.inputs[index].transposed_square.pointer(),
+            out_rows: rows_of(layer.outputs),
+            p: gradients.p.pointer(),
+            q: gradients.q.pointer(),
+            sink: sink.means,
+            squares: layer.squares.as_mut_ptr(),
+        });
+        let (kernel, scratch) = (self.kernels.update, &self.scratch);
+        over_chunks(&mut self.pool, layer.outputs, self.kernels.tile_rows, &|worker, first, count| {
+            // SAFETY: as in `forward_layer`.
+            unsafe { kernel(job.get(), first, count, &mut *scratch[worker].0.get()) }
+        });
+        let root = (layer.inputs as f32).sqrt();
+        let gradient = |unit: usize| {
+            let sum = (0..self.panels).fold(0.0, |sum, p| {
+                let at = (p * rows_of(layer.outputs) + unit) * LANES;
+                sum + crate::kernels::sum_of_lanes(&gradients.p[at..at + LANES])
+            });
+            sum * root
+        };
+        for unit in 0..layer.outputs {
+            match sink.bias {
+                Some(rule) => layer.bias[unit] -= rule.step_of(gradient(unit), &mut layer.bias_m[unit], &mut layer.bias_v[unit]),
+                None => layer.bias_gradient[unit] = gradient(unit),
+            }
+        }
+    }
+
+    /// Whether gradients flow through `Σ`.
+    pub fn variance_gradient(&self) -> bool {
+        self.variance_gradient
+    }
+}
+
+/// What becomes of a layer's gradients.
+pub struct LayerSink {
+    /// Of the means'.
+    pub means: Sink,
+    /// The biases' rule; `None` keeps their gradients.
+    pub bias: Option<Rule>,
+}
+
+struct Target {
+    x: *mut f32,
+    second: *mut f32,
+    transposed: *mut f32,
+    transposed_square: *mut f32,
+}
+
+/// Where tasks write, shared by those that work on different rows or panels.
+struct Shared<T>(T);
+
+// SAFETY: different tasks write through the pointers to different rows or panels.
+unsafe impl<T> Sync for Shared<T> {}
+
+impl<T> Shared<T> {
+    fn get(&self) -> &T {
+        &self.0
+    }
+}
+
+/// Cuts rows into chunks and hands them to the threads. How they are cut changes no result, only the time.
+fn over_chunks(pool: &mut Pool, rows: usize, tile_rows: usize, task: &(dyn Fn(usize, usize, usize) + Sync)) {
+    let size = chunk_rows(rows, tile_rows, pool.threads());
+    pool.run(rows.div_ceil(size), &|worker, chunk| {
+        let first = chunk * size;
+        task(worker, first, size.min(rows - first));
+    });
+}
+
+/// The chunk size whose slowest thread has least to do; of equal ones the largest, which reads the inputs least often.
+fn chunk_rows(rows: usize, tile_rows: usize, threads: usize) -> usize {
+    let cost = |size: usize| rows.div_ceil(size).div_ceil(threads) * size.next_multiple_of(tile_rows);
+    (1..=MAX_ROWS / LANES).rev().map(|vectors| vectors * LANES).min_by_key(|&size| cost(size)).unwrap_or(MAX_ROWS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_balance_the_threads() {
+        assert_eq!(chunk_rows(256, 8, 2), 64);
+        assert_eq!(chunk_rows(10, 8, 2), 16);
+        for rows in [1, 100, 501, 784, 1000, 4096] {
+            for threads in [1, 2, 4] {
+                let size = chunk_rows(rows, 8, threads);
+                assert!(size.is_multiple_of(LANES) && size <= MAX_ROWS, "{rows} {threads} {size}");
+            }
+        }
+    }
+}

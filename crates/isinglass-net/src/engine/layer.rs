@@ -1,0 +1,232 @@
+//! One layer as the kernels see it.
+
+use std::f64::consts::PI;
+
+use isinglass_theory::Neuron;
+use isinglass_theory::activation::Phi;
+
+use super::{LANES, Purpose, padded};
+use crate::buffer::Buffer;
+use crate::kernels::{Activation, Field, Kernels, Moments, Parameter};
+use crate::{Layer, Means, Network, NetworkConfig, Surrogate};
+
+/// What the optimiser moves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Parametrisation {
+    /// Real weights.
+    Free,
+    /// The means, clipped.
+    Clip,
+    /// `θ`, with `M = clip(βθ)`.
+    ScaledClip,
+    /// `θ`, with `M = tanh(βθ)`.
+    Tanh,
+    /// Latent weights of straight-through estimation.
+    Sign,
+}
+
+impl Parametrisation {
+    /// The one of a run.
+    pub fn new(surrogate: Surrogate, means: Means, anneals: bool) -> Self {
+        match (surrogate, means) {
+            (Surrogate::Continuous, _) => Self::Free,
+            (Surrogate::Ste, _) => Self::Sign,
+            (_, Means::Tanh) => Self::Tanh,
+            (_, Means::Clip) if anneals => Self::ScaledClip,
+            (_, Means::Clip) => Self::Clip,
+        }
+    }
+
+    /// Whether the parameter is something other than the means.
+    pub fn has_theta(self) -> bool {
+        matches!(self, Self::ScaledClip | Self::Tanh | Self::Sign)
+    }
+
+    /// The kernels' rule, with the `β` of this step and of the next.
+    pub fn parameter(self, beta: f64, next: f64) -> Parameter {
+        let (beta, next) = (beta as f32, next as f32);
+        match self {
+            Self::Free => Parameter::Free,
+            Self::Clip => Parameter::Clip,
+            Self::ScaledClip => Parameter::ScaledClip { beta, next },
+            Self::Tanh => Parameter::Tanh { beta, next },
+            Self::Sign => Parameter::Sign,
+        }
+    }
+
+    /// The `θ` of a mean.
+    fn theta_of(self, mean: f32) -> f32 {
+        // A mean of ±1 would be infinitely far away.
+        const LARGEST: f64 = 1.0 - 1e-6;
+        match self {
+            Self::Tanh => libm::atanh(f64::from(mean).clamp(-LARGEST, LARGEST)) as f32,
+            _ => mean,
+        }
+    }
+}
+
+/// `θ` of the padding: its tanh is 1.
+const PADDING_THETA: f32 = 20.0;
+
+/// A layer's parameters, the optimiser's memories, and its rules.
+pub struct EngineLayer {
+    pub inputs: usize,
+    pub outputs: usize,
+    /// From one row of the means to the next.
+    pub stride: usize,
+    pub means: Buffer,
+    /// Empty where the means are the parameter.
+    pub theta: Buffer,
+    /// Empty where the optimiser has no such memory.
+    pub m: Buffer,
+    pub v: Buffer,
+    pub bias: Vec<f32>,
+    pub bias_m: Vec<f32>,
+    pub bias_v: Vec<f32>,
+    pub bias_gradient: Vec<f32>,
+    /// Per row, the sum of squared gradients.
+    pub squares: Vec<f32>,
+    pub moments: Moments,
+    pub field: Field,
+    pub activation: Activation,
+}
+
+impl EngineLayer {
+    /// Lays out a layer of a network.
+    pub fn new(network: &Network, index: usize, purpose: Purpose, kernels: &Kernels) -> Self {
+        let Layer { inputs, outputs, means, bias } = &network.layers[index];
+        let (inputs, outputs) = (*inputs, *outputs);
+        let is_last = index + 1 == network.layers.len();
+        let (field, activation) = if is_last { output_rules(&network.config) } else { hidden_rules(&network.config) };
+        let stride = padded(inputs);
+        let (parametrisation, slots) = match purpose {
+            Purpose::Evaluation => (None, [false; 2]),
+            Purpose::Training { parametrisation, slots, .. } => (Some(parametrisation), slots),
+        };
+        let when = |needed: bool| Buffer::new(if needed { outputs * stride } else { 0 });
+        let mut layer = Self {
+            inputs,
+            outputs,
+            stride,
+            means: Buffer::new(outputs * stride),
+            theta: when(parametrisation.is_some_and(Parametrisation::has_theta)),
+            m: when(slots[0]),
+            v: when(slots[1]),
+            bias: bias.clone(),
+            bias_m: vec![0.0; outputs],
+            bias_v: vec![0.0; outputs],
+            bias_gradient: vec![0.0; outputs],
+            squares: vec![0.0; outputs],
+            moments: moments(network.config.surrogate, index),
+            field,
+            activation,
+        };
+        layer.means.fill(1.0);
+        set_rows(&mut layer.means, stride, inputs, means);
+        if network.config.surrogate == Surrogate::Ste {
+            layer.means.iter_mut().for_each(|mean| *mean = if *mean < 0.0 { -1.0 } else { 1.0 });
+        }
+        if let Some(parametrisation) = parametrisation
+            && parametrisation.has_theta()
+        {
+            let theta: Vec<f32> = means.iter().map(|&mean| parametrisation.theta_of(mean)).collect();
+            layer.set_theta(&theta);
+            if parametrisation == Parametrisation::Tanh {
+                // SAFETY: both buffers hold as many whole vectors.
+                unsafe { (kernels.tanh)(layer.theta.pointer(), layer.means.pointer(), layer.theta.len(), 1.0) };
+            }
+        }
+        layer
+    }
+
+    /// Means without padding, row by row.
+    pub fn compact_means(&self) -> Vec<f32> {
+        self.compact(&self.means)
+    }
+
+    /// Any array of the means' shape, without padding.
+    pub fn compact(&self, array: &[f32]) -> Vec<f32> {
+        array.chunks_exact(self.stride).flat_map(|row| &row[..self.inputs]).copied().collect()
+    }
+
+    /// Sets the means.
+    pub fn set_means(&mut self, compact: &[f32]) {
+        set_rows(&mut self.means, self.stride, self.inputs, compact);
+    }
+
+    /// Sets `θ`, with its padding.
+    pub fn set_theta(&mut self, compact: &[f32]) {
+        self.theta.fill(PADDING_THETA);
+        set_rows(&mut self.theta, self.stride, self.inputs, compact);
+    }
+
+    /// Sets the optimiser's memories.
+    pub fn set_slots(&mut self, m: &[f32], v: &[f32]) {
+        set_rows(&mut self.m, self.stride, self.inputs, m);
+        set_rows(&mut self.v, self.stride, self.inputs, v);
+    }
+
+    /// Sets every mean to the sign of what it is, `sign(0) = +1`.
+    pub fn polarise(&mut self) {
+        self.means.iter_mut().for_each(|mean| *mean = if *mean < 0.0 { -1.0 } else { 1.0 });
+    }
+}
+
+/// Copies rows without padding into rows with padding.
+fn set_rows(to: &mut [f32], stride: usize, inputs: usize, from: &[f32]) {
+    debug_assert_eq!(stride % LANES, 0);
+    to.chunks_exact_mut(stride).zip(from.chunks_exact(inputs)).for_each(|(to, from)| to[..inputs].copy_from_slice(from));
+}
+
+/// What `Σ` is made of in a layer: its inputs are random spins unless they are data or continuous neurons.
+fn moments(surrogate: Surrogate, index: usize) -> Moments {
+    match surrogate {
+        Surrogate::Continuous | Surrogate::Ste => Moments::None,
+        Surrogate::LrtContinuous => Moments::Numbers,
+        Surrogate::Deterministic | Surrogate::LrtBinary if index == 0 => Moments::Numbers,
+        Surrogate::Deterministic | Surrogate::LrtBinary => Moments::Spins,
+    }
+}
+
+/// The rules of hidden layers. The key of sampled fields is set in every pass.
+fn hidden_rules(config: &NetworkConfig) -> (Field, Activation) {
+    let sampled = Field::Sampled { key: [0; 2] };
+    match config.surrogate {
+        Surrogate::Deterministic => match config.neuron.averaged() {
+            Some((phi, d)) => (Field::Averaged { noise: d.noise as f32, spread: d.spread as f32 }, activation(&phi)),
+            None => unreachable!("check_neuron refuses neurons without an average"),
+        },
+        Surrogate::LrtBinary | Surrogate::LrtContinuous => (sampled, activation(&config.neuron.mean())),
+        Surrogate::Continuous => (Field::Plain, activation(&config.neuron.mean())),
+        Surrogate::Ste => (Field::Plain, Activation::Step),
+    }
+}
+
+/// The rules of the output layer: `τh̄/√(1 + πτ²Σ/8)` is a field averaged with noise 1 and spread `πτ²/8`.
+fn output_rules(config: &NetworkConfig) -> (Field, Activation) {
+    let field = match config.surrogate {
+        Surrogate::Deterministic => Field::Averaged { noise: 1.0, spread: (PI * config.tau * config.tau / 8.0) as f32 },
+        Surrogate::LrtBinary | Surrogate::LrtContinuous => Field::Sampled { key: [0; 2] },
+        Surrogate::Continuous | Surrogate::Ste => Field::Plain,
+    };
+    (field, Activation::Linear(config.tau as f32))
+}
+
+fn activation(phi: &Phi) -> Activation {
+    match phi {
+        Phi::Erf(erf) => Activation::Erf(erf.gain() as f32),
+        Phi::Tanh(tanh) => Activation::Tanh(tanh.gain() as f32),
+        Phi::Sign => Activation::Step,
+        Phi::Relu | Phi::Linear => unreachable!("check_neuron refuses unbounded neurons"),
+    }
+}
+
+/// Whether a neuron is drawn at random given its field, as opposed to being its sign.
+pub fn is_stochastic(surrogate: Surrogate, neuron: Neuron) -> bool {
+    match (surrogate, neuron) {
+        (_, Neuron::Probit(_) | Neuron::Logistic(_)) => true,
+        // In the deterministic surrogate a chosen gain is not the mean of a real neuron; the neuron behind it is the sign.
+        (Surrogate::LrtBinary, _) => true,
+        _ => false,
+    }
+}

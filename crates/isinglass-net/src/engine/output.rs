@@ -1,0 +1,76 @@
+//! The end of the forward pass: probabilities, loss, and the gradient that goes back.
+
+use super::{Engine, LANES, rows_of};
+use crate::Examples;
+
+/// What a batch came to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BatchScore {
+    /// Sum of the negative log-likelihoods.
+    pub nll: f64,
+    /// Examples whose class was found.
+    pub correct: usize,
+}
+
+/// The probabilities of softmax, in place; returns the logarithm of its denominator.
+pub fn softmax(logits: &mut [f32]) -> f32 {
+    let largest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let mut sum = 0.0;
+    for logit in logits.iter_mut() {
+        *logit = libm::expf(*logit - largest);
+        sum += *logit;
+    }
+    logits.iter_mut().for_each(|p| *p /= sum);
+    largest + libm::logf(sum)
+}
+
+/// The same in f64.
+pub fn softmax_f64(logits: &mut [f64]) {
+    let largest = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    logits.iter_mut().for_each(|logit| *logit = libm::exp(*logit - largest));
+    let sum: f64 = logits.iter().sum();
+    logits.iter_mut().for_each(|p| *p /= sum);
+}
+
+/// The most likely class, the first of equals.
+pub fn most_likely(probabilities: &[f32]) -> usize {
+    (1..probabilities.len()).fold(0, |best, class| if probabilities[class] > probabilities[best] { class } else { best })
+}
+
+impl Engine {
+    /// Scores the batch; if the engine is for training, leaves the gradient of the mean loss for [`Engine::backward`].
+    pub fn score(&mut self, examples: &Examples<'_>, indices: &[u32]) -> BatchScore {
+        let last = self.layers.len() - 1;
+        let classes = self.layers[last].outputs;
+        let rows = rows_of(classes);
+        let mut score = BatchScore { nll: 0.0, correct: 0 };
+        let mut probabilities = [0.0; 256];
+        let probabilities = &mut probabilities[..classes];
+        for example in 0..self.panels * LANES {
+            let at = |class: usize| (example / LANES * rows + class) * LANES + example % LANES;
+            if example < indices.len() {
+                let label = examples.label(indices[example] as usize);
+                (0..classes).for_each(|class| probabilities[class] = self.logits[at(class)]);
+                score.correct += usize::from(most_likely(probabilities) == label);
+                score.nll -= f64::from(probabilities[label]);
+                score.nll += f64::from(softmax(probabilities));
+                if self.training {
+                    probabilities[label] -= 1.0;
+                    probabilities.iter_mut().for_each(|p| *p /= indices.len() as f32);
+                }
+            } else {
+                probabilities.fill(0.0); // the padding of the last panel
+            }
+            if self.training {
+                let (gradients, slopes) = (&mut self.gradients[0], &self.slopes[last]);
+                for class in 0..classes {
+                    gradients.p[at(class)] = probabilities[class] * slopes.p[at(class)];
+                    if self.variance_gradient {
+                        gradients.q[at(class)] = probabilities[class] * slopes.q[at(class)];
+                    }
+                }
+            }
+        }
+        score
+    }
+}

@@ -1,0 +1,138 @@
+//! The one product that everything is made of: a tile of `MR` rows times `NP` panels of 16 columns, kept in registers.
+//!
+//! A *panel* is a matrix of 16 columns, stored row by row: `b[k·16 + lane]`. The other factor is read one number at a time and broadcast, so it needs no
+//! layout of its own: any two strides do. Every element of the result is the sum over `k` in order, one fused multiply-add each: neither the size of the
+//! tile, nor how a product is cut into blocks, nor who computes which tile changes a bit of it.
+
+use super::lanes::{LANES, Lanes};
+
+/// A tile of a result.
+pub type Tile<L, const MR: usize, const NP: usize> = [[<L as Lanes>::Floats; NP]; MR];
+
+/// The factor that is broadcast: element `(row, k)` is at `start + row·row_stride + k·k_stride`.
+#[derive(Clone, Copy)]
+pub struct Broadcast {
+    pub start: *const f32,
+    pub row_stride: usize,
+    pub k_stride: usize,
+}
+
+/// The factor in panels: panel `p` begins at `start + p·panel_stride`.
+#[derive(Clone, Copy)]
+pub struct Panels {
+    pub start: *const f32,
+    pub panel_stride: usize,
+}
+
+/// A tile of zeros.
+///
+/// # Safety
+///
+/// The machine has the instructions of `L`.
+#[inline(always)]
+pub unsafe fn zeros<L: Lanes, const MR: usize, const NP: usize>() -> Tile<L, MR, NP> {
+    // SAFETY: as the caller vouches.
+    unsafe { [[L::splat(0.0); NP]; MR] }
+}
+
+/// `tile += a·b` over `k` in `0..depth`.
+///
+/// # Safety
+///
+/// The machine has the instructions of `L`; `a` is readable for `MR` rows and `b` for `NP` panels, both to `depth`.
+#[inline(always)]
+pub unsafe fn accumulate<L: Lanes, const MR: usize, const NP: usize>(tile: &mut Tile<L, MR, NP>, depth: usize, a: Broadcast, b: Panels) {
+    // SAFETY: as the caller vouches, for every k below depth.
+    unsafe {
+        let mut a_k = a.start;
+        let mut b_k = b.start;
+        let mut one = |a_k: *const f32, b_k: *const f32| {
+            let columns: [L::Floats; NP] = std::array::from_fn(|p| L::load(b_k.add(p * b.panel_stride)));
+            for (row, sums) in tile.iter_mut().enumerate() {
+                let factor = L::splat(*a_k.add(row * a.row_stride));
+                for (sum, column) in sums.iter_mut().zip(columns) {
+                    *sum = L::fma(factor, column, *sum);
+                }
+            }
+        };
+        for _ in 0..depth / 4 {
+            one(a_k, b_k);
+            one(a_k.add(a.k_stride), b_k.add(LANES));
+            one(a_k.add(2 * a.k_stride), b_k.add(2 * LANES));
+            one(a_k.add(3 * a.k_stride), b_k.add(3 * LANES));
+            a_k = a_k.add(4 * a.k_stride);
+            b_k = b_k.add(4 * LANES);
+        }
+        for _ in 0..depth % 4 {
+            one(a_k, b_k);
+            a_k = a_k.add(a.k_stride);
+            b_k = b_k.add(LANES);
+        }
+    }
+}
+
+/// A product of a block of `rows` rows with all panels, added to `c` unless it is the `first` block: `c[(p·c_rows + row)·16 + lane]`.
+///
+/// # Safety
+///
+/// As for [`accumulate`], with `rows` rounded up to a multiple of `MR`; `c` is writable for so many rows of `panels` panels.
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "a product has many sides")]
+pub unsafe fn block<L: Lanes, const MR: usize, const NP: usize>(
+    rows: usize,
+    panels: usize,
+    depth: usize,
+    a: Broadcast,
+    b: Panels,
+    c: *mut f32,
+    c_rows: usize,
+    first: bool,
+) {
+    // SAFETY: as the caller vouches; tiles stay within the rounded rows and the panels.
+    unsafe {
+        let mut p = 0;
+        while p < panels {
+            let b = Panels { start: b.start.add(p * b.panel_stride), ..b };
+            let c = c.add(p * c_rows * LANES);
+            if p + NP <= panels {
+                column_of_tiles::<L, MR, NP>(rows, depth, a, b, c, c_rows, first);
+                p += NP;
+            } else {
+                column_of_tiles::<L, MR, 1>(rows, depth, a, b, c, c_rows, first);
+                p += 1;
+            }
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn column_of_tiles<L: Lanes, const MR: usize, const NP: usize>(
+    rows: usize,
+    depth: usize,
+    a: Broadcast,
+    b: Panels,
+    c: *mut f32,
+    c_rows: usize,
+    first: bool,
+) {
+    // SAFETY: as the caller vouches.
+    unsafe {
+        for row in (0..rows).step_by(MR) {
+            let c = c.add(row * LANES);
+            let mut tile = zeros::<L, MR, NP>();
+            if !first {
+                for (i, sums) in tile.iter_mut().enumerate() {
+                    for (p, sum) in sums.iter_mut().enumerate() {
+                        *sum = L::load(c.add((p * c_rows + i) * LANES));
+                    }
+                }
+            }
+            accumulate::<L, MR, NP>(&mut tile, depth, Broadcast { start: a.start.add(row * a.row_stride), ..a }, b);
+            for (i, sums) in tile.iter().enumerate() {
+                for (p, sum) in sums.iter().enumerate() {
+                    L::store(c.add((p * c_rows + i) * LANES), *sum);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! The noise of local reparameterisation: standard normal numbers that are named, not drawn in turn.
+//!
+//! `ε` of a unit and an example in a step follows from the seed, the step and the layer alone; it can be had again at any time.
+
+use crate::Rng;
+use crate::kernels::{Kernels, LANES};
+
+/// The key of a layer's noise in a step.
+pub(crate) fn key(seed: u64, step: u64, layer: usize) -> [u32; 2] {
+    let bits = Rng::new(seed).stream(Rng::NOISE, step).stream(Rng::NOISE, layer as u64).next_u64();
+    [bits as u32, (bits >> 32) as u32]
+}
+
+/// The noise `ε` of a layer in a training step (counted from 0) with a batch of so many examples: `[unit][example]`.
+///
+/// ```
+/// let noise = isinglass_net::lrt_noise(1, 0, 0, 1000, 16);
+/// let mean_square = noise.iter().flatten().map(|e| e * e).sum::<f32>() / 16_000.0;
+/// assert!((mean_square - 1.0).abs() < 0.05);
+/// ```
+pub fn lrt_noise(seed: u64, step: u64, layer: usize, units: usize, examples: usize) -> Vec<Vec<f32>> {
+    let kernels = Kernels::choose();
+    let panels = examples.div_ceil(LANES);
+    let unit_noise = |unit: usize| {
+        let mut row = vec![0.0; panels * LANES];
+        for (panel, lanes) in row.chunks_exact_mut(LANES).enumerate() {
+            let counter = ((unit * panels + panel) * LANES) as u32;
+            // SAFETY: the machine has the kernels, and there is room for 16 numbers.
+            unsafe { (kernels.normal)(counter, key(seed, step, layer), lanes.as_mut_ptr()) };
+        }
+        row.truncate(examples);
+        row
+    };
+    (0..units).map(unit_noise).collect()
+}

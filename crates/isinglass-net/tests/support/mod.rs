@@ -1,0 +1,7 @@
+//! What the engine is held against: plain `f64` arithmetic that shares no formula with it.
+
+#![allow(dead_code, reason = "every test file uses its own part")]
+
+pub mod oracle;
+pub mod random;
+pub mod reference;
