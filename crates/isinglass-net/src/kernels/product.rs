@@ -35,13 +35,18 @@ pub unsafe fn zeros<L: Lanes, const MR: usize, const NP: usize>() -> Tile<L, MR,
     unsafe { [[L::splat(0.0); NP]; MR] }
 }
 
-/// `tile += a·b` over `k` in `0..depth`.
+/// `tile + a·b` over `k` in `0..depth`. The tile is taken and given by value, so that it stays in registers.
 ///
 /// # Safety
 ///
 /// The machine has the instructions of `L`; `a` is readable for `MR` rows and `b` for `NP` panels, both to `depth`.
 #[inline(always)]
-pub unsafe fn accumulate<L: Lanes, const MR: usize, const NP: usize>(tile: &mut Tile<L, MR, NP>, depth: usize, a: Broadcast, b: Panels) {
+pub unsafe fn accumulate<L: Lanes, const MR: usize, const NP: usize>(
+    mut tile: Tile<L, MR, NP>,
+    depth: usize,
+    a: Broadcast,
+    b: Panels,
+) -> Tile<L, MR, NP> {
     // SAFETY: as the caller vouches, for every k below depth.
     unsafe {
         let mut a_k = a.start;
@@ -69,6 +74,7 @@ pub unsafe fn accumulate<L: Lanes, const MR: usize, const NP: usize>(tile: &mut 
             b_k = b_k.add(LANES);
         }
     }
+    tile
 }
 
 /// A product of a block of `rows` rows with all panels, added to `c` unless it is the `first` block: `c[(p·c_rows + row)·16 + lane]`.
@@ -127,7 +133,7 @@ unsafe fn column_of_tiles<L: Lanes, const MR: usize, const NP: usize>(
                     }
                 }
             }
-            accumulate::<L, MR, NP>(&mut tile, depth, Broadcast { start: a.start.add(row * a.row_stride), ..a }, b);
+            let tile = accumulate::<L, MR, NP>(tile, depth, Broadcast { start: a.start.add(row * a.row_stride), ..a }, b);
             for (i, sums) in tile.iter().enumerate() {
                 for (p, sum) in sums.iter().enumerate() {
                     L::store(c.add((p * c_rows + i) * LANES), *sum);

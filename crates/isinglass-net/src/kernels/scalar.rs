@@ -31,6 +31,8 @@ impl Lanes for Scalar {
         unsafe { to.cast::<[f32; LANES]>().write_unaligned(x) }
     }
     #[inline(always)]
+    unsafe fn prefetch(_: *const f32) {}
+    #[inline(always)]
     unsafe fn add(a: Self::Floats, b: Self::Floats) -> Self::Floats {
         zip(a, b, |a, b| a + b)
     }

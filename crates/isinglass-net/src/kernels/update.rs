@@ -146,9 +146,16 @@ unsafe fn tile<L: Lanes, const MR: usize, const NP: usize>(layer: &Update, row: 
     // SAFETY: as the caller of `update` vouches.
     unsafe {
         let at = |i: usize, p: usize| (row + i) * layer.stride + (panel + p) * LANES;
+        for i in 0..MR {
+            for p in 0..NP {
+                for array in [layer.means, layer.theta, layer.m, layer.v] {
+                    L::prefetch(array.wrapping_add(at(i, p)));
+                }
+            }
+        }
         let mut gradient = zeros::<L, MR, NP>();
         if !layer.q.is_null() {
-            over_examples::<L, MR, NP>(&mut gradient, layer, layer.q, layer.transposed_square, row, panel);
+            gradient = over_examples::<L, MR, NP>(gradient, layer, layer.q, layer.transposed_square, row, panel);
             for (i, sums) in gradient.iter_mut().enumerate() {
                 if i < valid {
                     for (p, sum) in sums.iter_mut().enumerate() {
@@ -157,7 +164,7 @@ unsafe fn tile<L: Lanes, const MR: usize, const NP: usize>(layer: &Update, row: 
                 }
             }
         }
-        over_examples::<L, MR, NP>(&mut gradient, layer, layer.p, layer.transposed, row, panel);
+        gradient = over_examples::<L, MR, NP>(gradient, layer, layer.p, layer.transposed, row, panel);
         for (i, sums) in gradient.iter().enumerate() {
             if i < valid {
                 let total = squares.add(i * LANES);
@@ -175,21 +182,22 @@ unsafe fn tile<L: Lanes, const MR: usize, const NP: usize>(layer: &Update, row: 
 
 #[inline(always)]
 unsafe fn over_examples<L: Lanes, const MR: usize, const NP: usize>(
-    tile: &mut Tile<L, MR, NP>,
+    mut tile: Tile<L, MR, NP>,
     layer: &Update,
     factor: *const f32,
     inputs: *const f32,
     row: usize,
     panel: usize,
-) {
+) -> Tile<L, MR, NP> {
     // SAFETY: as the caller of `update` vouches.
     unsafe {
         for p in 0..layer.panels {
             let a = Broadcast { start: factor.add((p * layer.out_rows + row) * LANES), row_stride: LANES, k_stride: 1 };
             let b = Panels { start: inputs.add((panel * layer.capacity + p * LANES) * LANES), panel_stride: layer.capacity * LANES };
-            accumulate::<L, MR, NP>(tile, LANES, a, b);
+            tile = accumulate::<L, MR, NP>(tile, LANES, a, b);
         }
     }
+    tile
 }
 
 /// Moves 16 parameters.

@@ -29,6 +29,11 @@ impl Lanes for Avx512 {
         unsafe { _mm512_storeu_ps(to, x) }
     }
     #[inline(always)]
+    unsafe fn prefetch(at: *const f32) {
+        // SAFETY: a prefetch may be given any address.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) }
+    }
+    #[inline(always)]
     unsafe fn add(a: Self::Floats, b: Self::Floats) -> Self::Floats {
         // SAFETY: the caller vouches for the instructions and the pointers.
         unsafe { _mm512_add_ps(a, b) }
@@ -161,6 +166,11 @@ impl Lanes for Avx2 {
             _mm256_storeu_ps(to, x[0]);
             _mm256_storeu_ps(to.add(8), x[1]);
         }
+    }
+    #[inline(always)]
+    unsafe fn prefetch(at: *const f32) {
+        // SAFETY: a prefetch may be given any address.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) }
     }
     #[inline(always)]
     unsafe fn add(a: Self::Floats, b: Self::Floats) -> Self::Floats {
