@@ -1,8 +1,12 @@
 //! What a network looks like inside: polarisation, saturation, field variances beside the theory's, gradient norms.
 
+use isinglass_theory::activation::FieldPair;
+use isinglass_theory::{Correlation, MeanField, WeightVariance};
 use serde::Serialize;
 
-use crate::{Error, Examples, Network};
+use crate::engine::{Engine, Purpose};
+use crate::evaluate::BATCH;
+use crate::{Error, Examples, Gradients, Network, noise};
 
 /// Counts in equal bins from −1 to 1.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -30,7 +34,7 @@ pub struct LayerDiagnosis {
     pub means: Histogram,
     /// Fraction of weights whose sign is not the initial one; `None` if the initial network is not known.
     pub flip_ratio: Option<f64>,
-    /// Variance of the surrogate's field `h` over neurons and examples.
+    /// Mean square of the surrogate's field `h` over neurons and examples.
     pub field_variance: f64,
     /// What the theory predicts from the measured variances of means and biases of the layers so far; `None` where it does not apply.
     pub predicted_variance: Option<f64>,
@@ -52,18 +56,150 @@ pub struct Diagnosis {
 }
 
 impl Diagnosis {
-    /// Looks inside a network, with some examples going through it.
+    /// Looks inside a network, with some examples going through it. The gradient is that of the first of them, one batch.
     ///
     /// # Errors
     ///
     /// If examples and network do not fit.
     pub fn new(
-        _network: &Network,
-        _initial: Option<&Network>,
-        _examples: &Examples<'_>,
-        _indices: &[u32],
-        _threads: usize,
+        network: &Network,
+        initial: Option<&Network>,
+        examples: &Examples<'_>,
+        indices: &[u32],
+        threads: usize,
     ) -> Result<Self, Error> {
-        todo!()
+        crate::trainer::check_fit(&network.config, examples)?;
+        if indices.is_empty() {
+            return Err(Error::Examples("a diagnosis needs at least one example".into()));
+        }
+        let signals = Signals::measure(network, examples, indices, threads);
+        let gradients = Gradients::new(network, examples, &indices[..indices.len().min(BATCH)], true, threads);
+        let mut layers = Vec::with_capacity(network.layers.len());
+        let mut predicted = None;
+        for (index, layer) in network.layers.iter().enumerate() {
+            let is_output = index + 1 == network.layers.len();
+            let (sigma_m2, sigma_b2) = (mean_square(&layer.means), mean_square(&layer.bias));
+            let field_variance = signals.fields[index];
+            let theory = if is_output { None } else { mean_field(network, sigma_m2, sigma_b2) };
+            predicted = theory.as_ref().and_then(|theory| match index {
+                0 => theory.first_layer(&FieldPair::equal(signals.inputs, Correlation::ONE)).ok().map(|pair| pair.q_a),
+                _ => theory.variance_map(predicted?).ok(),
+            });
+            let is_finite = |chi: &f64| chi.is_finite();
+            layers.push(LayerDiagnosis {
+                layer: index + 1,
+                inputs: layer.inputs,
+                outputs: layer.outputs,
+                sigma_m2,
+                sigma_b2,
+                polarised: beyond(&layer.means),
+                means: Histogram::of(layer.means.iter().copied()),
+                flip_ratio: initial.and_then(|initial| initial.layers.get(index)).map(|initial| flips(&layer.means, &initial.means)),
+                field_variance,
+                predicted_variance: predicted,
+                chi_1: theory.and_then(|theory| theory.chi(field_variance, Correlation::ONE).ok()).filter(is_finite),
+                saturated: signals.neurons.get(index).map(|neurons| neurons.saturated),
+                neurons: signals.neurons.get(index).map(|neurons| neurons.histogram.clone()),
+                gradient_norm: gradients.layers[index].means.iter().map(|&g| f64::from(g).powi(2)).sum::<f64>().sqrt(),
+            });
+        }
+        Ok(Self { layers })
     }
+}
+
+/// Bins of a histogram.
+const BINS: usize = 20;
+/// What lies beyond counts as polarised or saturated.
+const BEYOND: f32 = 0.9;
+
+impl Histogram {
+    /// Counts values; those outside `[−1, 1]` count in the outermost bins.
+    fn of(values: impl Iterator<Item = f32>) -> Self {
+        let mut counts = vec![0; BINS];
+        for value in values {
+            // A negative product becomes 0.
+            counts[((0.5 * (value + 1.0) * BINS as f32) as usize).min(BINS - 1)] += 1;
+        }
+        Self { counts }
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.counts.iter_mut().zip(&other.counts).for_each(|(count, more)| *count += more);
+    }
+}
+
+/// What goes through a network.
+struct Signals {
+    /// Mean square of the inputs.
+    inputs: f64,
+    /// Mean square of every layer's fields.
+    fields: Vec<f64>,
+    /// The hidden neurons of every layer.
+    neurons: Vec<Neurons>,
+}
+
+struct Neurons {
+    histogram: Histogram,
+    saturated: f64,
+}
+
+impl Signals {
+    fn measure(network: &Network, examples: &Examples<'_>, indices: &[u32], threads: usize) -> Self {
+        let mut engine = Engine::new(network, Purpose::Evaluation, BATCH.min(indices.len()), threads);
+        engine.keep_fields();
+        let mut fields = vec![0.0; network.layers.len()];
+        let mut neurons: Vec<Neurons> =
+            (1..network.layers.len()).map(|_| Neurons { histogram: Histogram::of(std::iter::empty()), saturated: 0.0 }).collect();
+        let mut inputs = 0.0;
+        for (batch, indices) in indices.chunks(BATCH).enumerate() {
+            engine.load(examples, indices, network.preprocessing);
+            engine.forward(|layer| noise::key(0, batch as u64, layer));
+            let value = |index: u32, feature: usize| network.preprocessing.apply(examples.value(index as usize, feature));
+            inputs += indices.iter().flat_map(|&i| (0..examples.features()).map(move |f| f64::from(value(i, f)).powi(2))).sum::<f64>();
+            for (index, layer) in network.layers.iter().enumerate() {
+                let places = || (0..layer.outputs).flat_map(|unit| (0..indices.len()).map(move |example| (unit, example)));
+                fields[index] += places().map(|(unit, example)| f64::from(engine.field(index, unit, example)).powi(2)).sum::<f64>();
+                if let Some(neurons) = neurons.get_mut(index) {
+                    let values: Vec<f32> = places().map(|(unit, example)| engine.neuron(index, unit, example)).collect();
+                    neurons.histogram.add(&Histogram::of(values.iter().copied()));
+                    neurons.saturated += beyond(&values) * values.len() as f64;
+                }
+            }
+        }
+        let count = indices.len() as f64;
+        for (index, layer) in network.layers.iter().enumerate() {
+            fields[index] /= count * layer.outputs as f64;
+            if let Some(neurons) = neurons.get_mut(index) {
+                neurons.saturated /= count * layer.outputs as f64;
+            }
+        }
+        Self { inputs: inputs / (count * examples.features() as f64), fields, neurons }
+    }
+}
+
+/// The theory of layers with these variances; `None` where there is none.
+fn mean_field(network: &Network, sigma_m2: f64, sigma_b2: f64) -> Option<MeanField> {
+    let model = network.config.surrogate.model();
+    let sigma2 = match model.weight_variance() {
+        WeightVariance::None => None,
+        // Means of ±1 may have a mean square of a rounding error above 1.
+        WeightVariance::Means => Some(sigma_m2.min(1.0)),
+        WeightVariance::Weights => Some(sigma_m2),
+    };
+    isinglass_theory::Network::new(model, network.config.neuron).ok()?.at(sigma2, sigma_b2).ok()
+}
+
+fn mean_square(values: &[f32]) -> f64 {
+    values.iter().map(|&value| f64::from(value).powi(2)).sum::<f64>() / values.len() as f64
+}
+
+/// The fraction of values beyond ±0.9.
+fn beyond(values: &[f32]) -> f64 {
+    values.iter().filter(|value| value.abs() > BEYOND).count() as f64 / values.len() as f64
+}
+
+/// The fraction of weights that changed sign.
+fn flips(means: &[f32], initial: &[f32]) -> f64 {
+    let flipped = means.iter().zip(initial).filter(|(a, b)| (**a < 0.0) != (**b < 0.0)).count();
+    flipped as f64 / means.len() as f64
 }

@@ -217,7 +217,7 @@ impl Engine {
     }
 
     /// Forward through all layers whose field is [`Field::Sum`]; `neuron` turns the sums of a unit into what it sends on: it is given the layer, the unit, the panel, and the sums of the panel's 16 examples.
-    pub fn forward_sums(&mut self, neuron: &(dyn Fn(usize, usize, usize, &mut [f32]) + Sync)) {
+    pub fn forward_sums(&mut self, neuron: &NeuronOfSums<'_>) {
         for index in 0..self.layers.len() {
             self.forward_layer(index, [0; 2]);
             let (outputs, panels) = (self.layers[index].outputs, self.panels);
@@ -244,7 +244,6 @@ impl Engine {
         let rows = rows_of(layer.outputs);
         let job = Shared(Forward {
             inputs: layer.inputs,
-            outputs: layer.outputs,
             stride: layer.stride,
             panels: self.panels,
             capacity: self.batch.next_multiple_of(LANES),
@@ -327,7 +326,6 @@ impl Engine {
         let gradients = &self.gradients[0];
         let job = Shared(Update {
             inputs: layer.inputs,
-            outputs: layer.outputs,
             stride: layer.stride,
             panels: self.panels,
             capacity: self.batch.next_multiple_of(LANES),
@@ -363,12 +361,10 @@ impl Engine {
             }
         }
     }
-
-    /// Whether gradients flow through `Σ`.
-    pub fn variance_gradient(&self) -> bool {
-        self.variance_gradient
-    }
 }
+
+/// Turns the sums of a layer, a unit and a panel of 16 examples into neurons.
+pub type NeuronOfSums<'a> = dyn Fn(usize, usize, usize, &mut [f32]) + Sync + 'a;
 
 /// What becomes of a layer's gradients.
 pub struct LayerSink {

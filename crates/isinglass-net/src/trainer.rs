@@ -25,7 +25,7 @@
 
 use crate::checkpoint::{Memories, State};
 use crate::engine::{BatchScore, Engine, LayerSink, Parametrisation, Purpose};
-use crate::kernels::{Rule, Sink};
+use crate::kernels::{Kernels, Rule, Sink};
 use crate::{
     Checkpoint, Error, Evaluator, Examples, Goal, Layer, Network, NetworkConfig, Optimizer, Partition, Preprocessing, Progress, Rng, Score,
     TrainConfig, noise,
@@ -93,10 +93,29 @@ impl<'a> Trainer<'a> {
     pub fn new(mut network: Network, config: TrainConfig, examples: Examples<'a>, threads: usize) -> Result<Self, Error> {
         let partition = Partition::new(examples.len(), &config)?;
         network.preprocessing = examples.standardising(&partition.train);
-        Self::start(network, config, examples, partition, threads)
+        Self::start(network, config, examples, partition, threads, Kernels::choose())
     }
 
-    fn start(network: Network, config: TrainConfig, examples: Examples<'a>, partition: Partition, threads: usize) -> Result<Self, Error> {
+    #[cfg(test)]
+    pub(crate) fn with_kernels(
+        network: Network,
+        config: TrainConfig,
+        examples: Examples<'a>,
+        threads: usize,
+        kernels: Kernels,
+    ) -> Result<Self, Error> {
+        let partition = Partition::new(examples.len(), &config)?;
+        Self::start(network, config, examples, partition, threads, kernels)
+    }
+
+    fn start(
+        network: Network,
+        config: TrainConfig,
+        examples: Examples<'a>,
+        partition: Partition,
+        threads: usize,
+        kernels: Kernels,
+    ) -> Result<Self, Error> {
         config.check()?;
         check_fit(&network.config, &examples)?;
         let surrogate = network.config.surrogate;
@@ -112,7 +131,7 @@ impl<'a> Trainer<'a> {
         };
         let purpose = Purpose::Training { parametrisation, variance_gradient: config.variance_gradient, slots };
         let batch = config.batch.min(partition.train.len());
-        let engine = Engine::new(&network, purpose, batch, threads);
+        let engine = Engine::with_kernels(&network, purpose, batch, threads, kernels);
         let mut trainer = Self {
             gradient_squares: vec![0.0; engine.layers.len()],
             order: Vec::new(),
@@ -143,7 +162,7 @@ impl<'a> Trainer<'a> {
         }
         let partition = Partition::new(examples.len(), &train)?;
         let means: Vec<Vec<f32>> = network.layers.iter().map(|layer| layer.means.clone()).collect();
-        let mut trainer = Self::start(network, train, examples, partition, threads)?;
+        let mut trainer = Self::start(network, train, examples, partition, threads, Kernels::choose())?;
         trainer.state = state;
         if memories.len() != trainer.engine.layers.len() {
             return Err(Error::Examples("the checkpoint has no optimiser state: training cannot go on from it".into()));

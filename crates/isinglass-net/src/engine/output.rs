@@ -63,10 +63,10 @@ impl Engine {
             }
             if self.training {
                 let (gradients, slopes) = (&mut self.gradients[0], &self.slopes[last]);
-                for class in 0..classes {
-                    gradients.p[at(class)] = probabilities[class] * slopes.p[at(class)];
+                for (class, gradient) in probabilities.iter().enumerate() {
+                    gradients.p[at(class)] = gradient * slopes.p[at(class)];
                     if self.variance_gradient {
-                        gradients.q[at(class)] = probabilities[class] * slopes.q[at(class)];
+                        gradients.q[at(class)] = gradient * slopes.q[at(class)];
                     }
                 }
             }

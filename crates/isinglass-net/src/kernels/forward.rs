@@ -52,7 +52,6 @@ pub enum Activation {
 /// A layer's forward pass. Arrays are in panels of 16 examples: `[panel][feature][16]`.
 pub struct Forward {
     pub inputs: usize,
-    pub outputs: usize,
     /// From one row of the means to the next.
     pub stride: usize,
     pub panels: usize,

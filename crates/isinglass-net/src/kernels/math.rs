@@ -83,7 +83,16 @@ pub unsafe fn erf<L: Lanes>(z: L::Floats) -> Response<L::Floats> {
         let gauss = exp::<L>(L::sub(L::splat(0.0), square));
         let near = polynomial::<L, 8>(
             square,
-            [1.128_379_2, -3.761_285_3e-1, 1.128_605e-1, -2.697_176_9e-2, 5.477_728e-3, -1.180_958_6e-3, 3.324_167_6e-4, -6.782_971e-5],
+            [
+                std::f32::consts::FRAC_2_SQRT_PI,
+                -3.761_285_3e-1,
+                1.128_605e-1,
+                -2.697_176_9e-2,
+                5.477_728e-3,
+                -1.180_958_6e-3,
+                3.324_167_6e-4,
+                -6.782_971e-5,
+            ],
         );
         let near = L::mul(near, z);
         let t = L::div(one, L::fma(size, L::splat(0.5), one));

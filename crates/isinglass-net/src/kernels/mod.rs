@@ -18,12 +18,14 @@ mod math;
 mod neon;
 mod product;
 mod scalar;
+#[cfg(test)]
+mod tests;
 mod update;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
 pub use backward::Backward;
-pub use forward::{Activation, Field, Forward, Moments, VARIANCE_FLOOR, sum_of_lanes};
+pub use forward::{Activation, Field, Forward, Moments, sum_of_lanes};
 pub use lanes::LANES;
 pub use update::{Parameter, Rule, Sink, Update};
 

@@ -76,7 +76,6 @@ pub enum Sink {
 /// A layer's gradient and step.
 pub struct Update {
     pub inputs: usize,
-    pub outputs: usize,
     /// From one row of the means to the next, and of all that has their shape.
     pub stride: usize,
     pub panels: usize,

@@ -1,0 +1,201 @@
+//! Every path against the scalar one, and the functions against f64.
+
+use super::math;
+use super::*;
+use crate::engine::{Engine, Parametrisation, Purpose};
+use crate::{Examples, Gradients, Init, NetworkConfig, Neuron, Rng, Surrogate, TrainConfig, Trainer, Values};
+
+fn by_scalar(x: f32, f: unsafe fn([f32; LANES]) -> [f32; LANES]) -> f64 {
+    // SAFETY: the scalar path runs everywhere.
+    f64::from(unsafe { f([x; LANES]) }[0])
+}
+
+/// Points from −12 to 12, denser around 0.
+fn points() -> impl Iterator<Item = f32> {
+    (-6000..=6000).map(|i| i as f32 * 0.002).chain((-60..=60).map(|i| 2f32.powi(-i32::abs(i)) * (i as f32).signum()))
+}
+
+#[test]
+fn exp_is_exact_to_two_units() {
+    for i in 0..8700 {
+        let x = -0.01 * i as f32;
+        // SAFETY: the scalar path runs everywhere.
+        let (ours, exact) = (by_scalar(x, |x| unsafe { math::exp::<Scalar>(x) }), libm::exp(f64::from(x)));
+        assert!((ours / exact - 1.0).abs() < 2.4e-7, "exp({x}) = {ours:e}, not {exact:e}");
+    }
+    // SAFETY: the scalar path runs everywhere.
+    assert_eq!(by_scalar(-100.0, |x| unsafe { math::exp::<Scalar>(x) }), 0.0);
+}
+
+#[test]
+fn erf_and_what_is_left_of_its_square() {
+    for z in points() {
+        let exact = libm::erf(f64::from(z));
+        // SAFETY: the scalar path runs everywhere.
+        let [value, rest, slope] = unsafe {
+            let response = math::erf::<Scalar>([z; LANES]);
+            [response.value[0], response.rest[0], response.slope[0]].map(f64::from)
+        };
+        assert!((value - exact).abs() < 2e-7 * exact.abs().max(1e-30) + 1e-7 * f64::from(z.abs() > 0.9), "erf({z}) = {value}, not {exact}");
+        let tail = libm::erfc(f64::from(z.abs()));
+        let left = tail * (2.0 - tail);
+        if left > 1e-37 {
+            assert!((rest / left - 1.0).abs() < 2e-5, "1 − erf²({z}) = {rest:e}, not {left:e}");
+        }
+        let gauss = libm::exp(-f64::from(z).powi(2)) * std::f64::consts::FRAC_2_SQRT_PI;
+        if gauss > 1e-37 {
+            assert!((slope / gauss - 1.0).abs() < 2e-5, "erf'({z}) = {slope:e}, not {gauss:e}");
+        }
+    }
+}
+
+#[test]
+fn tanh_and_what_is_left_of_its_square() {
+    for z in points() {
+        // SAFETY: the scalar path runs everywhere.
+        let [value, rest] = unsafe {
+            let response = math::tanh::<Scalar>([z; LANES]);
+            [response.value[0], response.rest[0]].map(f64::from)
+        };
+        let exact = libm::tanh(f64::from(z));
+        assert!((value - exact).abs() <= 3e-7 * exact.abs(), "tanh({z}) = {value}, not {exact}");
+        let left = libm::cosh(f64::from(z)).powi(-2);
+        assert!((rest / left - 1.0).abs() < 3e-6, "1 − tanh²({z}) = {rest:e}, not {left:e}");
+    }
+}
+
+#[test]
+fn noise_is_normal() {
+    let count = 1 << 18;
+    for kernels in Kernels::all() {
+        let mut noise = vec![0.0f32; count];
+        for (i, lanes) in noise.chunks_exact_mut(LANES).enumerate() {
+            // SAFETY: the machine has the kernels.
+            unsafe { (kernels.normal)((i * LANES) as u32, [1, 2], lanes.as_mut_ptr()) };
+        }
+        let moment = |power: i32| noise.iter().map(|&x| f64::from(x).powi(power)).sum::<f64>() / count as f64;
+        let n = (count as f64).sqrt();
+        assert!(
+            moment(1).abs() < 4.0 / n
+                && (moment(2) - 1.0).abs() < 6.0 / n
+                && moment(3).abs() < 16.0 / n
+                && (moment(4) - 3.0).abs() < 40.0 / n
+        );
+        let correlation = noise.windows(2).map(|pair| f64::from(pair[0] * pair[1])).sum::<f64>() / count as f64;
+        assert!(correlation.abs() < 4.0 / n, "neighbours correlate by {correlation}");
+        // The distribution function, at nine places.
+        for i in -4..=4 {
+            let x = f64::from(i) * 0.7;
+            let below = noise.iter().filter(|&&value| f64::from(value) < x).count() as f64 / count as f64;
+            let expected = 0.5 * libm::erfc(-x / 2f64.sqrt());
+            assert!((below - expected).abs() < 4.0 * (expected * (1.0 - expected)).sqrt() / n, "P(ε < {x}) = {below}, not {expected}");
+        }
+    }
+}
+
+fn data(features: usize, count: usize, classes: usize) -> (Vec<f32>, Vec<u8>) {
+    let mut rng = Rng::new(3);
+    ((0..features * count).map(|_| rng.normal() as f32).collect(), (0..count).map(|i| (i % classes) as u8).collect())
+}
+
+/// Gradients of a network for every path; sizes that fit no vector.
+fn gradients_of(surrogate: Surrogate, neuron: Neuron) -> Vec<(&'static str, Gradients)> {
+    let config = NetworkConfig {
+        inputs: 37,
+        depth: 3,
+        width: 71,
+        classes: 5,
+        surrogate,
+        neuron,
+        init: Init::Uniform,
+        sigma_m2: Some(0.3),
+        sigma_b2: Some(0.1),
+        tau: 1.0,
+    };
+    let network = config.init(&mut Rng::new(1)).unwrap();
+    let (values, labels) = data(37, 45, 5);
+    let examples = Examples::new(Values::Floats(&values), 37, &labels, 5).unwrap();
+    let indices: Vec<u32> = (0..45).collect();
+    let of = |kernels: Kernels| (kernels.name, Gradients::with_kernels(&network, &examples, &indices, true, 2, kernels));
+    Kernels::all().into_iter().map(of).collect()
+}
+
+#[test]
+fn all_paths_agree_with_the_scalar_one_and_those_with_fma_bit_for_bit() {
+    let cases = [
+        (Surrogate::Deterministic, Neuron::Sign),
+        (Surrogate::Deterministic, Neuron::Logistic(0.7)),
+        (Surrogate::LrtBinary, Neuron::Probit(1.0)),
+        (Surrogate::LrtContinuous, Neuron::Tanh(1.0)),
+        (Surrogate::Continuous, Neuron::Tanh(1.0)),
+    ];
+    for (surrogate, neuron) in cases {
+        let all = gradients_of(surrogate, neuron);
+        let (_, scalar) = all.last().unwrap();
+        for (name, gradients) in &all {
+            assert!((gradients.loss - scalar.loss).abs() < 1e-5, "{name}: loss {} and {}", gradients.loss, scalar.loss);
+            for (layer, twin) in gradients.layers.iter().zip(&scalar.layers) {
+                let largest = twin.means.iter().fold(0f32, |largest, g| largest.max(g.abs()));
+                let worst = layer.means.iter().zip(&twin.means).fold(0f32, |worst, (a, b)| worst.max((a - b).abs()));
+                assert!(worst <= 1e-5 * largest, "{surrogate} {neuron} on {name}: off by {worst:e} of {largest:e}");
+            }
+            if *name != "scalar" {
+                assert_eq!(gradients, &all[0].1, "{surrogate} {neuron}: {name} and {} differ", all[0].0);
+            }
+        }
+    }
+}
+
+#[test]
+fn odd_steps_of_every_optimiser_agree_between_paths() {
+    use crate::{Goal, Means, Optimizer};
+    let (values, labels) = data(19, 50, 3);
+    let examples = Examples::new(Values::Floats(&values), 19, &labels, 3).unwrap();
+    let config = NetworkConfig { inputs: 19, depth: 2, width: 23, classes: 3, ..NetworkConfig::default() };
+    for &optimizer in Optimizer::ALL {
+        for (means, goal) in [(Means::Clip, Goal::Surrogate), (Means::Clip, Goal::Binary), (Means::Tanh, Goal::Binary)] {
+            let train = TrainConfig { optimizer, means, goal, lr: 1e-2, batch: 7, epochs: 1, validation: 0.0, ..TrainConfig::default() };
+            let results: Vec<_> = Kernels::all()
+                .into_iter()
+                .map(|kernels| {
+                    let network = config.init(&mut Rng::new(1)).unwrap();
+                    let mut trainer = Trainer::with_kernels(network, train.clone(), examples, 1, kernels).unwrap();
+                    let steps = trainer.progress().steps - 1; // the last one would round all means
+                    (0..steps).for_each(|_| drop(trainer.step().unwrap()));
+                    (kernels.name, trainer.network())
+                })
+                .collect();
+            let (_, scalar) = results.last().unwrap();
+            for (name, network) in &results {
+                for (layer, twin) in network.layers.iter().zip(&scalar.layers) {
+                    let worst = layer.means.iter().zip(&twin.means).fold(0f32, |worst, (a, b)| worst.max((a - b).abs()));
+                    assert!(worst < 1e-3, "{optimizer} {means} {goal} on {name}: off by {worst:e}");
+                }
+                assert!(*name == "scalar" || network == &results[0].1, "{optimizer} {means} {goal}: {name} differs from {}", results[0].0);
+            }
+        }
+    }
+}
+
+#[test]
+fn padding_never_moves() {
+    let (values, labels) = data(19, 50, 3);
+    let examples = Examples::new(Values::Floats(&values), 19, &labels, 3).unwrap();
+    let network = NetworkConfig { inputs: 19, depth: 2, width: 23, classes: 3, ..NetworkConfig::default() }.init(&mut Rng::new(1)).unwrap();
+    for parametrisation in [Parametrisation::Clip, Parametrisation::Tanh, Parametrisation::ScaledClip, Parametrisation::Sign] {
+        let purpose = Purpose::Training { parametrisation, variance_gradient: true, slots: [true, true] };
+        let mut engine = Engine::new(&network, purpose, 32, 2);
+        // A smaller batch after a larger one leaves the larger one's values behind.
+        for indices in [(0..32).collect::<Vec<u32>>(), (32..45).collect(), (0..32).collect()] {
+            engine.load(&examples, &indices, network.preprocessing);
+            engine.forward(|_| [0; 2]);
+            engine.score(&examples, &indices);
+            let rule = Rule::Adam { rate: 0.1, root: 1.0 };
+            let sink = Sink::Step(rule, parametrisation.parameter(1.0, 1.0));
+            engine.backward(|_| crate::engine::LayerSink { means: sink, bias: Some(rule) }, &mut [0.0; 3]);
+        }
+        for layer in &engine.layers {
+            assert!(layer.means.chunks(layer.stride).all(|row| row[layer.inputs..].iter().all(|&m| m == 1.0)), "{parametrisation:?}");
+        }
+    }
+}
