@@ -137,6 +137,11 @@ impl Engine {
         self.batch.next_multiple_of(LANES)
     }
 
+    /// From a chunk of rows to the next one of the same thread, if all threads are as fast.
+    fn next_chunk(&self, rows: usize) -> usize {
+        chunk_rows(rows, self.kernels.tile_rows, self.pool.threads()) * self.pool.threads()
+    }
+
     /// Keeps the fields `h` of every layer from now on.
     pub fn keep_fields(&mut self) {
         let examples = self.capacity();
@@ -184,27 +189,16 @@ impl Engine {
         self.pool.run(panels, &|_, panel| {
             let target = target.get();
             let members = &indices[panel * LANES..indices.len().min((panel + 1) * LANES)];
-            for lane in 0..LANES {
-                let value =
-                    |feature: usize| members.get(lane).map_or(0.0, |&index| preprocessing.apply(examples.value(index as usize, feature)));
-                for feature in 0..features {
-                    let x = value(feature);
-                    // SAFETY: a panel is written by one task only, within the buffers made for its features and for the batch's panels.
-                    unsafe {
-                        let at = (panel * features + feature) * LANES + lane;
-                        target.x.add(at).write(x);
-                        if !target.second.is_null() {
-                            target.second.add(at).write(x * x);
-                        }
-                        let at = (feature / LANES * capacity + panel * LANES + lane) * LANES + feature % LANES;
-                        if !target.transposed.is_null() {
-                            target.transposed.add(at).write(x);
-                        }
-                        if !target.transposed_square.is_null() {
-                            target.transposed_square.add(at).write(x * x);
-                        }
-                    }
+            for first in (0..features).step_by(LANES) {
+                let count = LANES.min(features - first);
+                // One row per example, as the examples lie in memory; the padding of the last panel stays 0.
+                let mut block = [[0.0f32; LANES]; LANES];
+                for (row, &index) in block.iter_mut().zip(members) {
+                    examples.copy_part(index as usize, first, &mut row[..count]);
+                    row[..count].iter_mut().for_each(|value| *value = preprocessing.apply(*value));
                 }
+                // SAFETY: a panel is written by one task only, within the buffers made for its features and for the batch's panels.
+                unsafe { target.write(&block, panel, first, count, features, capacity) };
             }
         });
     }
@@ -247,6 +241,7 @@ impl Engine {
             stride: layer.stride,
             panels: self.panels,
             capacity: self.batch.next_multiple_of(LANES),
+            next_chunk: self.next_chunk(layer.outputs),
             means: layer.means.pointer(),
             bias: layer.bias.as_ptr(),
             moments: layer.moments,
@@ -301,6 +296,7 @@ impl Engine {
             outputs: layer.outputs,
             stride: layer.stride,
             panels: self.panels,
+            next_chunk: self.next_chunk(layer.inputs),
             means: layer.means.pointer(),
             moments: layer.moments,
             x: self.inputs[index].x.pointer(),
@@ -379,6 +375,33 @@ struct Target {
     second: *mut f32,
     transposed: *mut f32,
     transposed_square: *mut f32,
+}
+
+impl Target {
+    /// Writes 16 examples of up to 16 features in both layouts.
+    unsafe fn write(&self, block: &[[f32; LANES]; LANES], panel: usize, first: usize, count: usize, features: usize, capacity: usize) {
+        // SAFETY: as the caller vouches.
+        unsafe {
+            for feature in 0..count {
+                let at = (panel * features + first + feature) * LANES;
+                let column: [f32; LANES] = std::array::from_fn(|example| block[example][feature]);
+                self.x.add(at).cast::<[f32; LANES]>().write_unaligned(column);
+                if !self.second.is_null() {
+                    self.second.add(at).cast::<[f32; LANES]>().write_unaligned(column.map(|x| x * x));
+                }
+            }
+            if self.transposed.is_null() {
+                return;
+            }
+            for (example, row) in block.iter().enumerate() {
+                let at = (first / LANES * capacity + panel * LANES + example) * LANES;
+                self.transposed.add(at).cast::<[f32; LANES]>().write_unaligned(*row);
+                if !self.transposed_square.is_null() {
+                    self.transposed_square.add(at).cast::<[f32; LANES]>().write_unaligned(row.map(|x| x * x));
+                }
+            }
+        }
+    }
 }
 
 /// Where tasks write, shared by those that work on different rows or panels.

@@ -104,9 +104,10 @@ impl<'a> Examples<'a> {
         }
     }
 
-    /// Copies the raw values of an example.
-    pub(crate) fn copy_into(&self, index: usize, raw: &mut [f32]) {
-        let range = index * self.features..(index + 1) * self.features;
+    /// Copies raw values of an example, from a feature on.
+    pub(crate) fn copy_part(&self, index: usize, first: usize, raw: &mut [f32]) {
+        let start = index * self.features + first;
+        let range = start..start + raw.len();
         match self.values {
             Values::Bytes(bytes) => raw.iter_mut().zip(&bytes[range]).for_each(|(to, &from)| *to = f32::from(from)),
             Values::Floats(floats) => raw.copy_from_slice(&floats[range]),
@@ -131,7 +132,7 @@ impl<'a> Examples<'a> {
         let mut total = |term: &mut dyn FnMut(f64) -> f64| {
             let mut sum = 0.0;
             for &index in indices {
-                self.copy_into(index as usize, &mut raw);
+                self.copy_part(index as usize, 0, &mut raw);
                 sum += raw.iter().map(|&value| term(f64::from(value))).sum::<f64>();
             }
             sum / count
