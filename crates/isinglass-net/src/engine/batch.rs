@@ -1,0 +1,75 @@
+//! From examples to the layouts of the first layer's inputs.
+
+use super::{Engine, LANES, Shared};
+use crate::{Examples, Preprocessing};
+
+impl Engine {
+    /// Takes the given examples as the batch.
+    ///
+    /// # Panics
+    ///
+    /// If there are more than the engine was made for.
+    pub fn load(&mut self, examples: &Examples<'_>, indices: &[u32], preprocessing: Preprocessing) {
+        assert!(indices.len() <= self.batch, "a batch of {} examples in an engine for {}", indices.len(), self.batch);
+        self.examples = indices.len();
+        self.panels = indices.len().div_ceil(LANES);
+        let (features, panels, capacity) = (self.layers[0].inputs, self.panels, self.capacity());
+        let first = &self.inputs[0];
+        let target = Shared(Target {
+            x: first.x.pointer(),
+            second: first.second.pointer(),
+            transposed: first.transposed.pointer(),
+            transposed_square: first.transposed_square.pointer(),
+        });
+        self.pool.run(panels, &|_, panel| {
+            let target = target.get();
+            let members = &indices[panel * LANES..indices.len().min((panel + 1) * LANES)];
+            for first in (0..features).step_by(LANES) {
+                let count = LANES.min(features - first);
+                // One row per example, as the examples lie in memory; the padding of the last panel stays 0.
+                let mut block = [[0.0f32; LANES]; LANES];
+                for (row, &index) in block.iter_mut().zip(members) {
+                    examples.copy_part(index as usize, first, &mut row[..count]);
+                    row[..count].iter_mut().for_each(|value| *value = preprocessing.apply(*value));
+                }
+                // SAFETY: a panel is written by one task only, within the buffers made for its features and for the batch's panels.
+                unsafe { target.write(&block, panel, first, count, features, capacity) };
+            }
+        });
+    }
+}
+
+/// The arrays of the first layer's inputs; null where there is none.
+struct Target {
+    x: *mut f32,
+    second: *mut f32,
+    transposed: *mut f32,
+    transposed_square: *mut f32,
+}
+
+impl Target {
+    /// Writes 16 examples of up to 16 features in both layouts.
+    unsafe fn write(&self, block: &[[f32; LANES]; LANES], panel: usize, first: usize, count: usize, features: usize, capacity: usize) {
+        // SAFETY: as the caller vouches.
+        unsafe {
+            let column_of = |feature: usize| -> [f32; LANES] { std::array::from_fn(|example| block[example][feature]) };
+            for (feature, column) in (0..count).map(|feature| (feature, column_of(feature))) {
+                let at = (panel * features + first + feature) * LANES;
+                self.x.add(at).cast::<[f32; LANES]>().write_unaligned(column);
+                if !self.second.is_null() {
+                    self.second.add(at).cast::<[f32; LANES]>().write_unaligned(column.map(|x| x * x));
+                }
+            }
+            if self.transposed.is_null() {
+                return;
+            }
+            for (example, row) in block.iter().enumerate() {
+                let at = (first / LANES * capacity + panel * LANES + example) * LANES;
+                self.transposed.add(at).cast::<[f32; LANES]>().write_unaligned(*row);
+                if !self.transposed_square.is_null() {
+                    self.transposed_square.add(at).cast::<[f32; LANES]>().write_unaligned(row.map(|x| x * x));
+                }
+            }
+        }
+    }
+}
