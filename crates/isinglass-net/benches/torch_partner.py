@@ -23,8 +23,6 @@ PyPI's Linux wheel links against CUDA. The least that imports (no Triton, no GPU
         nvidia-nvshmem-cu13==3.7.2
     pip install filelock typing_extensions sympy networkx jinja2 fsspec numpy 'setuptools>=77.0.3' \
         'cuda-toolkit[cublas,cudart,cufft,cufile,cupti,cusparse,nvjitlink,nvrtc]==13.2.2'
-
-Where PyTorch's own index is reachable, `pip install torch --index-url https://download.pytorch.org/whl/cpu` is smaller.
 """
 
 import json

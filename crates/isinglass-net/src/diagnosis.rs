@@ -1,7 +1,7 @@
 //! What a network looks like inside: polarisation, saturation, field variances beside the theory's, gradient norms.
 
 use isinglass_theory::activation::FieldPair;
-use isinglass_theory::{Correlation, MeanField, WeightVariance};
+use isinglass_theory::{Correlation, MeanField, Model, Neuron, WeightVariance};
 use serde::Serialize;
 
 use crate::engine::{Engine, Purpose};
@@ -34,7 +34,7 @@ pub struct LayerDiagnosis {
     pub means: Histogram,
     /// Fraction of weights whose sign is not the initial one; `None` if the initial network is not known.
     pub flip_ratio: Option<f64>,
-    /// Mean square of the surrogate's field `h` over neurons and examples.
+    /// Mean square of the surrogate's field over neurons and examples: of `h`, or of `h̄` where nothing is random.
     pub field_variance: f64,
     /// What the theory predicts from the measured variances of means and biases of the layers so far; `None` where it does not apply.
     pub predicted_variance: Option<f64>,
@@ -179,7 +179,10 @@ impl Signals {
 
 /// The theory of layers with these variances; `None` where there is none.
 fn mean_field(network: &Network, sigma_m2: f64, sigma_b2: f64) -> Option<MeanField> {
-    let model = network.config.surrogate.model();
+    let surrogate = network.config.surrogate;
+    // Once all means are ±1, nothing is averaged any more: the network is a binary one.
+    let is_binary = surrogate.has_binary_neurons() && sigma_m2 == 1.0 && network.config.neuron == Neuron::Sign;
+    let model = if is_binary { Model::Binary } else { surrogate.model() };
     let sigma2 = match model.weight_variance() {
         WeightVariance::None => None,
         // Means of ±1 may have a mean square of a rounding error above 1.

@@ -85,7 +85,7 @@ pub struct Forward {
     pub out_transposed: *mut f32,
     /// Their squares; null when not needed.
     pub out_transposed_square: *mut f32,
-    /// The fields `h`; null unless asked for.
+    /// The fields `h`, or `h̄` where nothing is random; null unless asked for.
     pub out_field: *mut f32,
 }
 
@@ -240,13 +240,15 @@ unsafe fn write<L: Lanes>(
             L::store(layer.out_q.add(slope_at), L::mul(L::mul(response.slope, made.by_variance), L::splat(by_n)));
         }
         if !layer.out_field.is_null() {
-            L::store(layer.out_field.add(at), made.h);
+            L::store(layer.out_field.add(at), L::select(made.is_random, made.h, made.mean));
         }
     }
 }
 
 /// A field and its derivatives.
 struct Made<L: Lanes> {
+    /// `h̄`.
+    mean: L::Floats,
     h: L::Floats,
     /// `∂h/∂h̄`.
     by_mean: L::Floats,
@@ -269,7 +271,7 @@ unsafe fn field<L: Lanes>(rule: Field, mean_field: L::Floats, variance: L::Float
                 let by_root = L::div(one, L::sqrt(L::max(variance, floor)));
                 let h = L::mul(mean_field, by_root);
                 let by_variance = L::mul(L::mul(h, L::splat(spread)), L::mul(by_root, by_root));
-                Made { h, by_mean: by_root, by_variance: L::select(below, zero, by_variance), is_random }
+                Made { mean: mean_field, h, by_mean: by_root, by_variance: L::select(below, zero, by_variance), is_random }
             }
             Field::Sampled { key } => {
                 let is_random = L::less(zero, variance);
@@ -278,9 +280,11 @@ unsafe fn field<L: Lanes>(rule: Field, mean_field: L::Floats, variance: L::Float
                 let deviation = L::sqrt(L::max(variance, floor));
                 let h = L::select(is_random, L::fma(deviation, noise, mean_field), mean_field);
                 let by_variance = L::sub(zero, L::div(noise, deviation));
-                Made { h, by_mean: one, by_variance: L::select(below, zero, by_variance), is_random }
+                Made { mean: mean_field, h, by_mean: one, by_variance: L::select(below, zero, by_variance), is_random }
             }
-            Field::Plain | Field::Sum => Made { h: mean_field, by_mean: one, by_variance: zero, is_random: L::less(zero, one) },
+            Field::Plain | Field::Sum => {
+                Made { mean: mean_field, h: mean_field, by_mean: one, by_variance: zero, is_random: L::less(zero, one) }
+            }
         }
     }
 }

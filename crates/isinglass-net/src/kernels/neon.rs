@@ -1,5 +1,7 @@
 //! NEON, which every 64-bit ARM machine has.
 
+#![allow(unused_unsafe, reason = "its intrinsics are safe where NEON belongs to the target, as it mostly does")]
+
 use std::arch::aarch64::*;
 
 use super::lanes::Lanes;
