@@ -7,7 +7,7 @@
 //! | `layers.0.m`, `.v`, `.bias_m`, `.bias_v`, … | the optimiser's memories |
 //!
 //! The metadata have one key, `isinglass`, with canonical JSON (keys sorted, no spaces): the settings of network and training, the preprocessing, where the run stands,
-//! the digest of the training examples, and the SHA-256 of all tensors. Nothing of threads, paths, time or host is in it: equal runs give equal bytes.
+//! the digest of the training examples, and the SHA-256 of these and of all tensors. Nothing of threads, paths, time or host is in it: equal runs give equal bytes.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -85,6 +85,18 @@ struct Metadata {
     sha256: String,
 }
 
+impl Metadata {
+    /// The SHA-256 of everything but itself: the metadata without it, then the tensors.
+    fn sum<B: AsRef<[u8]>>(&self, tensors: impl Iterator<Item = B>) -> String {
+        let mut value = serde_json::to_value(self).unwrap_or_default();
+        value["sha256"] = serde_json::Value::Null;
+        let mut hash = Sha256::new();
+        hash.update(canonical_json(&value));
+        tensors.for_each(|bytes| hash.update(bytes));
+        hex(&hash.finalize())
+    }
+}
+
 /// A network in training.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Checkpoint {
@@ -144,9 +156,7 @@ impl Checkpoint {
     pub fn save(&self, path: &Path) -> Result<(), Error> {
         let bytes: Vec<(String, Vec<usize>, Vec<u8>)> =
             self.tensors().into_iter().map(|(name, shape, values)| (name, shape, little_endian(values))).collect();
-        let mut hash = Sha256::new();
-        bytes.iter().for_each(|(_, _, bytes)| hash.update(bytes));
-        let metadata = Metadata {
+        let mut metadata = Metadata {
             format: FORMAT,
             network: self.network.config.clone(),
             train: self.train.clone(),
@@ -154,8 +164,9 @@ impl Checkpoint {
             state: self.state,
             examples: self.examples,
             data: self.data.clone(),
-            sha256: hex(&hash.finalize()),
+            sha256: String::new(),
         };
+        metadata.sha256 = metadata.sum(bytes.iter().map(|(_, _, bytes)| bytes));
         let failed = |source: std::io::Error| Error::Write { path: path.display().to_string(), source };
         let text = serde_json::to_value(&metadata).map(|value| canonical_json(&value)).map_err(|error| failed(error.into()))?;
         let views: Vec<(&str, TensorView<'_>)> = bytes
@@ -223,14 +234,18 @@ impl Checkpoint {
                 bias_v: optional("bias_v", &vector)?,
             });
         }
+        let found = {
+            let arrays = layers.iter().zip(&memories).flat_map(|(layer, memory)| {
+                [&layer.means, &layer.bias, &memory.theta, &memory.m, &memory.v, &memory.bias_m, &memory.bias_v]
+            });
+            metadata.sum(arrays.map(|values| little_endian(values)))
+        };
+        if found != metadata.sha256 {
+            return Err("damaged: the numbers are not those that were written".into());
+        }
         let network = Network { config: metadata.network, layers, preprocessing: metadata.preprocessing };
         let (train, state, data, examples) = (metadata.train, metadata.state, metadata.data, metadata.examples);
         let checkpoint = Self { network, train, state, memories, examples, data };
-        let mut hash = Sha256::new();
-        checkpoint.tensors().iter().for_each(|(_, _, values)| hash.update(little_endian(values)));
-        if hex(&hash.finalize()) != metadata.sha256 {
-            return Err("damaged: the numbers are not those that were written".into());
-        }
         Ok(checkpoint)
     }
 }
