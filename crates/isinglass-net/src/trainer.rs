@@ -23,7 +23,9 @@
 //! # Ok::<(), isinglass_net::Error>(())
 //! ```
 
-use crate::checkpoint::{Memories, State};
+use std::path::Path;
+
+use crate::checkpoint::{LayerArrays, Memories, Snapshot, State};
 use crate::engine::{BatchScore, Engine, LayerSink, Parametrisation, Purpose};
 use crate::kernels::{Kernels, Rule, Sink};
 use crate::{
@@ -298,6 +300,36 @@ impl<'a> Trainer<'a> {
         self.shuffle();
         let gradient_norms = self.gradient_squares.iter().map(|square| square.sqrt()).collect();
         EpochReport { epoch, lr, beta, train, validation, validation_binary, is_best, gradient_norms }
+    }
+
+    /// Writes a checkpoint, as [`Checkpoint::save`] does, but without a copy of the network in memory.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Write`]; a file that was there before is then untouched.
+    pub fn save(&self, path: &Path) -> Result<(), Error> {
+        let layers = self.engine.layers.iter().map(|layer| LayerArrays {
+            inputs: layer.inputs,
+            outputs: layer.outputs,
+            stride: layer.stride,
+            means: &layer.means,
+            bias: &layer.bias,
+            theta: &layer.theta,
+            m: &layer.m,
+            v: &layer.v,
+            bias_m: &layer.bias_m,
+            bias_v: &layer.bias_v,
+        });
+        let snapshot = Snapshot {
+            network: &self.network,
+            train: &self.config,
+            preprocessing: self.preprocessing,
+            state: self.state,
+            examples: self.examples.len(),
+            data: &self.digest,
+            layers: layers.collect(),
+        };
+        snapshot.save(path)
     }
 
     /// Everything needed to go on from here.
