@@ -8,7 +8,7 @@
 //! | `glorot` | `U(±√(6/(n_in + n_out)))` | about `1/N`: too small to carry a signal |
 //! | `he` | `U(±√(6/n_in))` | `2/n_in`: too small as well |
 //! | `critical` | two-point, where the theory advises | `Advice::best` |
-//! | `auto` | uniform, at the smallest `σ_m²` that carries signal and gradient through the depth | `Advice::smallest`, or else the best there is |
+//! | `auto` | uniform, at the smallest `σ_m²` that carries signal and gradient through the depth | `Advice::smallest` with a reach of [`AUTO_REACH`], at least 1/3 |
 //!
 //! Real weights (`continuous`) take the same distributions with `σ_w²` and without clipping; `glorot` and `he` then mean the weights that the
 //! network multiplies with, `W/√N`.
@@ -46,6 +46,13 @@ named!("initialisation", Init {
     Glorot => "glorot",
     He => "he",
 });
+
+/// How many depth scales `auto` takes a signal to survive. The paper's 3 is where training at a learning rate of 2e-4 ends; Adam, which does not mind how small a gradient is,
+/// trains binary networks across about 12 at 1e-2, and the smaller the means the more easily they change sign (`docs/training.md` has the ablation).
+pub const AUTO_REACH: f64 = 12.0;
+
+/// The least `σ_m²` that `auto` chooses, means uniform over all of `[−1, 1]`: smaller ones gain nothing.
+const LEAST: f64 = 1.0 / 3.0;
 
 /// A best `σ_m²` of 1 is a limit: there the means could not change any more.
 const NEAR_ONE: f64 = 0.99;
@@ -117,19 +124,27 @@ impl Initialisation {
             });
         }
         let theory = Theory::new(config.surrogate.model(), config.neuron)?;
-        let advice = Advice::new(&theory, config.depth.max(1), advice::DEFAULT_REACH)?;
         let depth = config.depth;
-        if config.init == Init::Auto
-            && let Some(smallest) = &advice.smallest
-            && let Some(sigma2) = smallest.sigma2
-        {
-            return Ok(Self {
-                distribution: if config.surrogate.has_binary_weights() { Init::Uniform } else { Init::ClippedGaussian },
-                sigma2: Some(sigma2.min(NEAR_ONE.max(1.0 - 0.5 / depth.max(1) as f64))),
-                sigma_b2: config.sigma_b2.unwrap_or(smallest.sigma_b2),
-                reason: format!("the smallest {symbol} that carries signal and gradient through {depth} layers"),
-            });
+        // Real weights lose nothing by being large: they have no sign to keep.
+        if config.init == Init::Auto && config.surrogate.has_binary_weights() {
+            let advice = Advice::new(&theory, depth, AUTO_REACH)?;
+            if let Some(smallest) = &advice.smallest
+                && let Some(sigma2) = smallest.sigma2
+            {
+                let reason = if sigma2 > LEAST {
+                    format!("the smallest {symbol} that carries signal and gradient through {depth} layers")
+                } else {
+                    format!("means all over [-1, 1], which carry signal and gradient through {depth} layers")
+                };
+                return Ok(Self {
+                    distribution: Init::Uniform,
+                    sigma2: Some(sigma2.clamp(LEAST, NEAR_ONE)),
+                    sigma_b2: config.sigma_b2.unwrap_or(smallest.sigma_b2),
+                    reason,
+                });
+            }
         }
+        let advice = Advice::new(&theory, depth, advice::DEFAULT_REACH)?;
         let best = advice.best.sigma2.unwrap_or(1.0);
         let is_limit = best >= 1.0 && config.surrogate.has_binary_weights();
         let reason = match (advice.critical.is_reachable(), advice.max_depth) {

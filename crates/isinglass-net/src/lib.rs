@@ -67,7 +67,7 @@ pub use error::Error;
 pub use evaluate::{Evaluator, SampledScore, Score};
 pub use examples::{Examples, Partition, Values};
 pub use gradients::Gradients;
-pub use init::{Init, Initialisation};
+pub use init::{AUTO_REACH, Init, Initialisation};
 pub use isinglass_theory::Neuron;
 pub use network::{Layer, Network, NetworkConfig, Preprocessing};
 pub use noise::lrt_noise;
