@@ -54,6 +54,9 @@ pub const AUTO_REACH: f64 = 12.0;
 /// The least `σ_m²` that `auto` chooses, means uniform over all of `[−1, 1]`: smaller ones gain nothing.
 const LEAST: f64 = 1.0 / 3.0;
 
+/// The largest: beyond it too few means are left that can change sign. It is also what `auto` takes where no `σ_m²` carries signals through the depth.
+const MOST: f64 = 0.85;
+
 /// A best `σ_m²` of 1 is a limit: there the means could not change any more.
 const NEAR_ONE: f64 = 0.99;
 
@@ -138,7 +141,7 @@ impl Initialisation {
                 };
                 return Ok(Self {
                     distribution: Init::Uniform,
-                    sigma2: Some(sigma2.clamp(LEAST, NEAR_ONE)),
+                    sigma2: Some(sigma2.clamp(LEAST, MOST)),
                     sigma_b2: config.sigma_b2.unwrap_or(smallest.sigma_b2),
                     reason,
                 });
@@ -156,12 +159,12 @@ impl Initialisation {
             }
             (false, _) => "no critical initialisation exists for this neuron; this is the best allowed".into(),
         };
-        Ok(Self {
-            distribution: if config.surrogate.has_binary_weights() { Init::TwoPoint } else { Init::ClippedGaussian },
-            sigma2: Some(if is_limit { NEAR_ONE } else { best }),
-            sigma_b2: config.sigma_b2.unwrap_or(advice.best.sigma_b2),
-            reason,
-        })
+        let (distribution, sigma2) = match config.init {
+            _ if !config.surrogate.has_binary_weights() => (Init::ClippedGaussian, best),
+            Init::Auto => (Init::Uniform, best.min(MOST)),
+            _ => (Init::TwoPoint, if is_limit { NEAR_ONE } else { best }),
+        };
+        Ok(Self { distribution, sigma2: Some(sigma2), sigma_b2: config.sigma_b2.unwrap_or(advice.best.sigma_b2), reason })
     }
 
     /// One mean (or real weight) of a layer of this shape.
