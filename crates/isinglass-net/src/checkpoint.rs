@@ -7,7 +7,7 @@
 //! | `layers.0.m`, `.v`, `.bias_m`, `.bias_v`, … | the optimiser's memories |
 //!
 //! The metadata have one key, `isinglass`, with canonical JSON (keys sorted, no spaces): the settings of network and training, the preprocessing, where the run stands,
-//! the digest of the training examples, and the SHA-256 of all tensors. Nothing of threads, paths, time or host is in it: equal runs give equal bytes.
+//! the digest of the training examples, and the SHA-256 of this text (without the SHA-256) and of all tensors. Nothing of threads, paths, time or host is in it: equal runs give equal bytes.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::canonical::canonical_json;
-use crate::{Error, Layer, Network, NetworkConfig, Preprocessing, Rng, TrainConfig};
+use crate::{Error, Layer, Network, NetworkConfig, Partition, Preprocessing, Rng, TrainConfig};
 
 /// The key of our metadata.
 const KEY: &str = "isinglass";
@@ -102,8 +102,8 @@ pub struct Checkpoint {
 impl Checkpoint {
     /// Where the run stands.
     pub fn progress(&self) -> Progress {
-        let trained = crate::Partition::new(self.examples, &self.train).map_or(1, |partition| partition.train.len());
-        Progress::new(&self.train, trained, self.state.step)
+        let (trained, _) = Partition::sizes(self.examples, &self.train);
+        Progress::new(&self.train, trained.max(1), self.state.step)
     }
 
     /// The network as it was before training: drawn again from the seed.
@@ -144,9 +144,7 @@ impl Checkpoint {
     pub fn save(&self, path: &Path) -> Result<(), Error> {
         let bytes: Vec<(String, Vec<usize>, Vec<u8>)> =
             self.tensors().into_iter().map(|(name, shape, values)| (name, shape, little_endian(values))).collect();
-        let mut hash = Sha256::new();
-        bytes.iter().for_each(|(_, _, bytes)| hash.update(bytes));
-        let metadata = Metadata {
+        let mut metadata = Metadata {
             format: FORMAT,
             network: self.network.config.clone(),
             train: self.train.clone(),
@@ -154,10 +152,13 @@ impl Checkpoint {
             state: self.state,
             examples: self.examples,
             data: self.data.clone(),
-            sha256: hex(&hash.finalize()),
+            sha256: String::new(),
         };
         let failed = |source: std::io::Error| Error::Write { path: path.display().to_string(), source };
-        let text = serde_json::to_value(&metadata).map(|value| canonical_json(&value)).map_err(|error| failed(error.into()))?;
+        let text_of =
+            |metadata: &Metadata| serde_json::to_value(metadata).map(|value| canonical_json(&value)).map_err(|error| failed(error.into()));
+        metadata.sha256 = digest(&text_of(&metadata)?, bytes.iter().map(|(_, _, bytes)| &bytes[..]));
+        let text = text_of(&metadata)?;
         let views: Vec<(&str, TensorView<'_>)> = bytes
             .iter()
             .map(|(name, shape, bytes)| Ok((name.as_str(), TensorView::new(Dtype::F32, shape.clone(), bytes)?)))
@@ -226,9 +227,8 @@ impl Checkpoint {
         let network = Network { config: metadata.network, layers, preprocessing: metadata.preprocessing };
         let (train, state, data, examples) = (metadata.train, metadata.state, metadata.data, metadata.examples);
         let checkpoint = Self { network, train, state, memories, examples, data };
-        let mut hash = Sha256::new();
-        checkpoint.tensors().iter().for_each(|(_, _, values)| hash.update(little_endian(values)));
-        if hex(&hash.finalize()) != metadata.sha256 {
+        let unsigned = text.replacen(&metadata.sha256, "", 1);
+        if digest(&unsigned, checkpoint.tensors().iter().map(|(_, _, values)| little_endian(values))) != metadata.sha256 {
             return Err("damaged: the numbers are not those that were written".into());
         }
         Ok(checkpoint)
@@ -241,6 +241,14 @@ fn read_tensor(tensors: &SafeTensors<'_>, name: &str, shape: &[usize]) -> Result
         return Err(format!("damaged: {name} is {:?} {:?}, not F32 {shape:?}", tensor.dtype(), tensor.shape()));
     }
     Ok(Some(tensor.data().as_chunks::<4>().0.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect()))
+}
+
+/// The SHA-256 of the metadata (their own `sha256` being empty) and of all tensors.
+fn digest(metadata: &str, tensors: impl Iterator<Item = impl AsRef<[u8]>>) -> String {
+    let mut hash = Sha256::new();
+    hash.update(metadata);
+    tensors.for_each(|bytes| hash.update(bytes));
+    hex(&hash.finalize())
 }
 
 fn little_endian(values: &[f32]) -> Vec<u8> {
