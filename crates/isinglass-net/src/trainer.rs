@@ -24,7 +24,7 @@
 //! ```
 
 use crate::checkpoint::{Memories, State};
-use crate::engine::{BatchScore, Engine, LayerSink, Parametrisation, Purpose};
+use crate::engine::{BatchScore, Engine, EngineLayer, LayerSink, Parametrisation, Purpose};
 use crate::kernels::{Kernels, Rule, Sink};
 use crate::{
     Checkpoint, Error, Evaluator, Examples, Goal, Layer, Network, NetworkConfig, Optimizer, Partition, Preprocessing, Progress, Rng, Score,
@@ -223,7 +223,7 @@ impl<'a> Trainer<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::Diverged`] if the loss is no longer a number; the trainer is then of no more use.
+    /// [`Error::Diverged`] if the loss or, at an epoch's end, a parameter is no longer a number; the trainer is then of no more use.
     ///
     /// # Panics
     ///
@@ -233,6 +233,11 @@ impl<'a> Trainer<'a> {
         assert!(step < steps, "the run is finished");
         let (lr, beta) = (self.learning_rate(step), self.config.beta_at(step, steps));
         let score = self.optimise(lr, beta)?;
+        let ends_epoch = (step + 1).is_multiple_of(steps_per_epoch);
+        // Within an epoch the next loss tells.
+        if ends_epoch && !self.engine.layers.iter().all(EngineLayer::is_finite) {
+            return Err(Error::Diverged { step: step + 1, loss: f32::NAN, lr });
+        }
         self.state.step += 1;
         self.state.nll += score.nll;
         self.state.correct += score.correct as u64;
@@ -241,7 +246,6 @@ impl<'a> Trainer<'a> {
         if self.state.step == steps && self.config.goal == Goal::Binary {
             self.engine.layers.iter_mut().for_each(|layer| layer.polarise());
         }
-        let ends_epoch = self.state.step.is_multiple_of(steps_per_epoch);
         let epoch = ends_epoch.then(|| self.end_epoch(lr, beta));
         Ok(Step { step: self.state.step, loss: (score.nll / examples as f64) as f32, correct: score.correct, examples, epoch })
     }
@@ -302,7 +306,7 @@ impl<'a> Trainer<'a> {
 
     /// Everything needed to go on from here.
     pub fn checkpoint(&self) -> Checkpoint {
-        let memory = |layer: &crate::engine::EngineLayer| Memories {
+        let memory = |layer: &EngineLayer| Memories {
             theta: layer.compact(&layer.theta),
             m: layer.compact(&layer.m),
             v: layer.compact(&layer.v),

@@ -166,6 +166,11 @@ impl EngineLayer {
         set_rows(&mut self.v, self.stride, self.inputs, v);
     }
 
+    /// Whether all parameters are numbers.
+    pub fn is_finite(&self) -> bool {
+        [&self.means[..], &self.theta[..], &self.bias[..]].into_iter().flatten().all(|value| value.is_finite())
+    }
+
     /// Sets every mean to the sign of what it is, `sign(0) = +1`.
     pub fn polarise(&mut self) {
         self.means.iter_mut().for_each(|mean| *mean = if *mean < 0.0 { -1.0 } else { 1.0 });
