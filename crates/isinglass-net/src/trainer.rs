@@ -154,7 +154,7 @@ impl<'a> Trainer<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::Examples`] if they are not.
+    /// [`Error::Examples`] if they are not, [`Error::Config`] if the checkpoint's settings were changed to ones that need another state of the optimiser.
     pub fn resume(checkpoint: Checkpoint, examples: Examples<'a>, threads: usize) -> Result<Self, Error> {
         let Checkpoint { network, train, state, memories, data, .. } = checkpoint;
         if data != examples.digest() {
@@ -164,8 +164,9 @@ impl<'a> Trainer<'a> {
         let means: Vec<Vec<f32>> = network.layers.iter().map(|layer| layer.means.clone()).collect();
         let mut trainer = Self::start(network, train, examples, partition, threads, Kernels::choose())?;
         trainer.state = state;
-        if memories.len() != trainer.engine.layers.len() {
-            return Err(Error::Examples("the checkpoint has no optimiser state: training cannot go on from it".into()));
+        let layers = &trainer.engine.layers;
+        if memories.len() != layers.len() || !memories.iter().zip(layers).all(|(memory, layer)| layer.takes(memory)) {
+            return Err(Error::config("the checkpoint's optimiser state is not that of its settings: training cannot go on from it"));
         }
         for ((layer, memory), means) in trainer.engine.layers.iter_mut().zip(memories).zip(means) {
             if trainer.parametrisation.has_theta() {
