@@ -15,7 +15,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Network, Rng, TrainConfig};
+use crate::{Error, Network, Partition, Rng, TrainConfig};
 
 pub(crate) use file::{LayerArrays, Snapshot, hex};
 
@@ -83,8 +83,8 @@ pub struct Checkpoint {
 impl Checkpoint {
     /// Where the run stands.
     pub fn progress(&self) -> Progress {
-        let trained = crate::Partition::new(self.examples, &self.train).map_or(1, |partition| partition.train.len());
-        Progress::new(&self.train, trained, self.state.step)
+        let (trained, _) = Partition::sizes(self.examples, &self.train);
+        Progress::new(&self.train, trained.max(1), self.state.step)
     }
 
     /// The network as it was before training: drawn again from the seed.

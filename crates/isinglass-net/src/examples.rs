@@ -157,13 +157,14 @@ impl Partition {
     ///
     /// # Errors
     ///
-    /// [`Error::Config`] if nothing is left to train with.
+    /// [`Error::Config`] if nothing is left to train with, or a setting is impossible.
     pub fn new(count: usize, config: &TrainConfig) -> Result<Self, Error> {
+        config.check()?;
         let mut order: Vec<u32> = (0..count as u32).collect();
         Rng::new(config.seed).stream(Rng::PARTITION, 0).shuffle(&mut order);
-        order.truncate(((count as f64 * config.train_fraction).round() as usize).max(1));
-        let held_out = (order.len() as f64 * config.validation).round() as usize;
-        let validation = order.split_off(order.len() - held_out);
+        let (train, held_out) = Self::sizes(count, config);
+        order.truncate(train + held_out);
+        let validation = order.split_off(train.min(order.len()));
         if order.is_empty() {
             return Err(Error::config(format!(
                 "train-fraction {} and validation {} leave none of {count} examples to train with",
@@ -171,5 +172,12 @@ impl Partition {
             )));
         }
         Ok(Self { train: order, validation })
+    }
+
+    /// How many examples are trained with, and how many are held out.
+    pub(crate) fn sizes(count: usize, config: &TrainConfig) -> (usize, usize) {
+        let used = ((count as f64 * config.train_fraction).round() as usize).max(1);
+        let held_out = (used as f64 * config.validation).round() as usize;
+        (used.saturating_sub(held_out), held_out)
     }
 }

@@ -72,6 +72,7 @@ impl NetworkConfig {
         require(self.width >= 1 || self.depth == 0, "width = 0: a layer has at least one neuron".into())?;
         require(self.depth >= 1, "depth = 0: the network needs at least one hidden layer".into())?;
         require(self.classes >= 2, format!("classes = {}: there is nothing to tell apart", self.classes))?;
+        require(self.classes <= MAX_CLASSES, format!("classes = {}: at most {MAX_CLASSES}, since labels are bytes", self.classes))?;
         require(self.width.max(self.inputs) <= MAX_WIDTH, format!("width = {}: at most {MAX_WIDTH}", self.width.max(self.inputs)))?;
         require(self.depth <= MAX_DEPTH, format!("depth = {}: at most {MAX_DEPTH}", self.depth))?;
         require(self.tau > 0.0 && self.tau.is_finite(), format!("tau = {}: the scale of the logits is above 0", self.tau))?;
@@ -111,6 +112,8 @@ impl NetworkConfig {
 }
 
 const MAX_WIDTH: usize = 1 << 20;
+/// The output's scratch has this much room.
+pub(crate) const MAX_CLASSES: usize = 256;
 const MAX_DEPTH: usize = 10_000;
 
 /// One layer: a mean for every weight, a bias for every output.

@@ -26,7 +26,7 @@
 use std::path::Path;
 
 use crate::checkpoint::{LayerArrays, Memories, Snapshot, State};
-use crate::engine::{BatchScore, Engine, LayerSink, Parametrisation, Purpose};
+use crate::engine::{BatchScore, Engine, EngineLayer, LayerSink, Parametrisation, Purpose};
 use crate::kernels::{Kernels, Rule, Sink};
 use crate::{
     Checkpoint, Error, Evaluator, Examples, Goal, Layer, Network, NetworkConfig, Optimizer, Partition, Preprocessing, Progress, Rng, Score,
@@ -156,7 +156,7 @@ impl<'a> Trainer<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::Examples`] if they are not.
+    /// [`Error::Examples`] if they are not, [`Error::Config`] if the checkpoint's settings were changed to ones that need another state of the optimiser.
     pub fn resume(checkpoint: Checkpoint, examples: Examples<'a>, threads: usize) -> Result<Self, Error> {
         let Checkpoint { network, train, state, memories, data, .. } = checkpoint;
         if data != examples.digest() {
@@ -166,8 +166,9 @@ impl<'a> Trainer<'a> {
         let means: Vec<Vec<f32>> = network.layers.iter().map(|layer| layer.means.clone()).collect();
         let mut trainer = Self::start(network, train, examples, partition, threads, Kernels::choose())?;
         trainer.state = state;
-        if memories.len() != trainer.engine.layers.len() {
-            return Err(Error::Examples("the checkpoint has no optimiser state: training cannot go on from it".into()));
+        let layers = &trainer.engine.layers;
+        if memories.len() != layers.len() || !memories.iter().zip(layers).all(|(memory, layer)| layer.takes(memory)) {
+            return Err(Error::config("the checkpoint's optimiser state is not that of its settings: training cannot go on from it"));
         }
         for ((layer, memory), means) in trainer.engine.layers.iter_mut().zip(memories).zip(means) {
             if trainer.parametrisation.has_theta() {
@@ -225,7 +226,7 @@ impl<'a> Trainer<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::Diverged`] if the loss is no longer a number; the trainer is then of no more use.
+    /// [`Error::Diverged`] if the loss or, at an epoch's end, a parameter is no longer a number; the trainer is then of no more use.
     ///
     /// # Panics
     ///
@@ -235,6 +236,11 @@ impl<'a> Trainer<'a> {
         assert!(step < steps, "the run is finished");
         let (lr, beta) = (self.learning_rate(step), self.config.beta_at(step, steps));
         let score = self.optimise(lr, beta)?;
+        let ends_epoch = (step + 1).is_multiple_of(steps_per_epoch);
+        // Within an epoch the next loss tells.
+        if ends_epoch && !self.engine.layers.iter().all(EngineLayer::is_finite) {
+            return Err(Error::Diverged { step: step + 1, loss: f32::NAN, lr });
+        }
         self.state.step += 1;
         self.state.nll += score.nll;
         self.state.correct += score.correct as u64;
@@ -243,7 +249,6 @@ impl<'a> Trainer<'a> {
         if self.state.step == steps && self.config.goal == Goal::Binary {
             self.engine.layers.iter_mut().for_each(|layer| layer.polarise());
         }
-        let ends_epoch = self.state.step.is_multiple_of(steps_per_epoch);
         let epoch = ends_epoch.then(|| self.end_epoch(lr, beta));
         Ok(Step { step: self.state.step, loss: (score.nll / examples as f64) as f32, correct: score.correct, examples, epoch })
     }
@@ -334,7 +339,7 @@ impl<'a> Trainer<'a> {
 
     /// Everything needed to go on from here.
     pub fn checkpoint(&self) -> Checkpoint {
-        let memory = |layer: &crate::engine::EngineLayer| Memories {
+        let memory = |layer: &EngineLayer| Memories {
             theta: layer.compact(&layer.theta),
             m: layer.compact(&layer.m),
             v: layer.compact(&layer.v),

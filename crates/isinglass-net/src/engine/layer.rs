@@ -7,6 +7,7 @@ use isinglass_theory::activation::Phi;
 
 use super::{LANES, Purpose, padded};
 use crate::buffer::Buffer;
+use crate::checkpoint::Memories;
 use crate::kernels::{Activation, Field, Kernels, Moments, Parameter};
 use crate::{Layer, Means, Network, NetworkConfig, Surrogate};
 
@@ -164,6 +165,22 @@ impl EngineLayer {
     pub fn set_slots(&mut self, m: &[f32], v: &[f32]) {
         set_rows(&mut self.m, self.stride, self.inputs, m);
         set_rows(&mut self.v, self.stride, self.inputs, v);
+    }
+
+    /// Whether these are memories of a layer like this.
+    pub fn takes(&self, memory: &Memories) -> bool {
+        let matrix = |own: &Buffer, memory: &[f32]| memory.len() == if own.is_empty() { 0 } else { self.inputs * self.outputs };
+        let is_vector = |memory: &[f32]| memory.len() == self.outputs;
+        matrix(&self.theta, &memory.theta)
+            && matrix(&self.m, &memory.m)
+            && matrix(&self.v, &memory.v)
+            && is_vector(&memory.bias_m)
+            && is_vector(&memory.bias_v)
+    }
+
+    /// Whether all parameters are numbers.
+    pub fn is_finite(&self) -> bool {
+        [&self.means[..], &self.theta[..], &self.bias[..]].into_iter().flatten().all(|value| value.is_finite())
     }
 
     /// Sets every mean to the sign of what it is, `sign(0) = +1`.

@@ -2,6 +2,7 @@
 
 use super::{Engine, LANES, rows_of};
 use crate::Examples;
+use crate::network::MAX_CLASSES;
 
 /// What a batch came to.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -44,7 +45,7 @@ impl Engine {
         let classes = self.layers[last].outputs;
         let rows = rows_of(classes);
         let mut score = BatchScore { nll: 0.0, correct: 0 };
-        let mut probabilities = [0.0; 256];
+        let mut probabilities = [0.0; MAX_CLASSES];
         let probabilities = &mut probabilities[..classes];
         for example in 0..self.panels * LANES {
             let at = |class: usize| (example / LANES * rows + class) * LANES + example % LANES;

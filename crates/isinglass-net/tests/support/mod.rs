@@ -3,5 +3,6 @@
 #![allow(dead_code, reason = "every test file uses its own part")]
 
 pub mod oracle;
+pub mod problem;
 pub mod random;
 pub mod reference;

@@ -1,0 +1,263 @@
+//! Scores of the networks behind a surrogate: the binary one against plain sums, the stochastic one against exact enumeration.
+
+mod support;
+
+use isinglass_net::{
+    Evaluator, Examples, Init, Layer, Network, NetworkConfig, Neuron, Preprocessing, Rng, SampledScore, Surrogate, Values,
+};
+use support::oracle;
+use support::problem::Problem;
+use support::random::Random;
+use support::reference::{self, Activation, Batch, cross_entropy, sign};
+
+/// Sizes: (inputs, width, depth, classes). Of the binary network behind it, widths of whole machine words and one beside.
+const SIZES: [(usize, usize, usize, usize); 6] =
+    [(1, 1, 1, 2), (63, 63, 2, 3), (64, 64, 3, 10), (65, 65, 2, 4), (300, 65, 1, 10), (5, 63, 3, 2)];
+
+fn network(surrogate: Surrogate, neuron: Neuron, (inputs, width, depth, classes): (usize, usize, usize, usize)) -> Network {
+    let (init, sigma_m2, sigma_b2) = (Init::Uniform, Some(0.3), Some(0.2));
+    let config = NetworkConfig { inputs, width, depth, classes, surrogate, neuron, init, sigma_m2, sigma_b2, tau: 1.5 };
+    config.init(&mut Rng::new(4)).unwrap()
+}
+
+/// Every picture once for each class.
+fn with_every_label(pictures: &[u8], features: usize, classes: usize) -> Problem {
+    let values = pictures.chunks(features).flat_map(|picture| picture.repeat(classes)).collect();
+    let labels = (0..pictures.len() / features).flat_map(|_| 0..classes as u8).collect();
+    Problem { values, labels, features, classes }
+}
+
+/// `τh` of the binary network's outputs for raw inputs, in plain sums; `sign(0) = +1`. Also counts hidden fields of exactly 0.
+fn binary_logits(network: &Network, raw: &[f64], phi: impl Fn(f64) -> f64, ties: &mut usize) -> Vec<f64> {
+    let Preprocessing { offset, scale } = network.preprocessing;
+    let mut x: Vec<f64> = raw.iter().map(|v| (v - f64::from(offset)) * f64::from(scale)).collect();
+    for (index, Layer { inputs, means, bias, .. }) in network.layers.iter().enumerate() {
+        let root = (*inputs as f64).sqrt();
+        let sum = |row: &[f32]| row.iter().zip(&x).map(|(&m, x)| sign(f64::from(m)) * x).sum::<f64>();
+        let fields: Vec<f64> = means.chunks(*inputs).zip(bias).map(|(row, &b)| sum(row) / root + f64::from(b)).collect();
+        x = if index + 1 < network.layers.len() {
+            *ties += fields.iter().filter(|h| **h == 0.0).count();
+            fields.iter().map(|&h| phi(h)).collect()
+        } else {
+            fields.iter().map(|h| network.config.tau * h).collect()
+        };
+    }
+    x
+}
+
+/// Holds [`Evaluator::binary`] against plain sums, class by class of every picture. Returns how many fields were 0.
+fn check_binary(network: &Network, pictures: &[u8], phi: impl Fn(f64) -> f64 + Copy, tolerance: f64) -> usize {
+    let (features, classes) = (network.config.inputs, network.config.classes);
+    let problem = with_every_label(pictures, features, classes);
+    let examples = problem.examples();
+    let mut evaluator = Evaluator::new(network, 2);
+    let (mut ties, mut total_nll, mut found) = (0, 0.0, 0);
+    for index in 0..examples.len() {
+        let raw: Vec<f64> = problem.values[index * features..(index + 1) * features].iter().map(|&v| f64::from(v)).collect();
+        let logits = binary_logits(network, &raw, phi, &mut ties);
+        let best = (0..classes).rev().max_by(|&a, &b| logits[a].total_cmp(&logits[b])).unwrap();
+        let nll = cross_entropy(&logits, problem.labels[index].into());
+        let score = evaluator.binary(&examples, Some(&[index as u32])).unwrap();
+        let what = format!("{features} inputs, width {}, class {}", network.config.width, problem.labels[index]);
+        assert!((score.nll - nll).abs() < tolerance * nll.max(1.0), "{what}: {} nats, not {nll}", score.nll);
+        assert_eq!(score.accuracy, f64::from(u8::from(best == usize::from(problem.labels[index]))), "{what}: {logits:?}");
+        total_nll += nll;
+        found += usize::from(best == usize::from(problem.labels[index]));
+    }
+    let all = evaluator.binary(&examples, None).unwrap();
+    let count = examples.len() as f64;
+    assert!((all.nll - total_nll / count).abs() < tolerance * all.nll.max(1.0) && all.accuracy == found as f64 / count);
+    ties
+}
+
+#[test]
+fn the_binary_network_is_what_plain_sums_make_of_the_signs() {
+    for size in SIZES {
+        let mut network = network(Surrogate::Deterministic, Neuron::Sign, size);
+        let mut pictures = Problem::noise(size.0, 2, 6, 7).values;
+        pictures.extend(vec![0; size.0]);
+        pictures.extend(vec![255; size.0]);
+        for preprocessing in [Preprocessing::default(), Preprocessing::standardising(127.3, 73.9)] {
+            network.preprocessing = preprocessing;
+            check_binary(&network, &pictures, sign, 1e-6);
+        }
+    }
+}
+
+#[test]
+fn a_field_of_zero_fires() {
+    let mut ties = 0;
+    for width in [1, 2, 4, 64] {
+        let mut network = network(Surrogate::Deterministic, Neuron::Sign, (8, width, 3, 5));
+        network.layers.iter_mut().for_each(|layer| layer.bias.fill(0.0));
+        // Exact in binary, so that what should cancel does.
+        network.preprocessing = Preprocessing { offset: 3.0, scale: 0.125 };
+        let pictures: Vec<u8> = Problem::noise(8, 2, 8, 3).values.iter().map(|v| v % 7).chain([3; 8]).collect();
+        ties += check_binary(&network, &pictures, sign, 1e-6);
+        // A mean of 0 is a weight of +1.
+        network.layers[1].means.fill(0.0);
+        network.layers[1].means[0] = -0.0;
+        check_binary(&network, &pictures, sign, 1e-6);
+    }
+    assert!(ties > 1000, "only {ties} ties");
+}
+
+#[test]
+fn an_all_zero_picture_sees_the_biases_alone() {
+    for &surrogate in Surrogate::ALL {
+        let network = network(surrogate, surrogate.default_neuron(), (9, 7, 2, 3));
+        let problem = Problem { values: vec![0; 9 * 3], labels: vec![0, 1, 2], features: 9, classes: 3 };
+        let mut evaluator = Evaluator::new(&network, 1);
+        let score = evaluator.surrogate(&problem.examples(), None);
+        assert!(score.nll.is_finite(), "{surrogate}: {score:?}");
+        if let Some(binary) = evaluator.binary(&problem.examples(), None) {
+            assert!(binary.nll.is_finite() && binary.accuracy == 1.0 / 3.0, "{surrogate}: {binary:?}");
+        }
+        // The first layer has no variance then: the deterministic sign neuron is the sign of its bias.
+        if surrogate == Surrogate::Deterministic {
+            let plain = plain(&network, reference::Surrogate::sign());
+            let batch = Batch { inputs: vec![vec![0.0; 9]; 3], labels: vec![0, 1, 2], noise: Vec::new() };
+            assert!((score.nll - plain.loss(&batch)).abs() < 1e-5, "{} nats, not {}", score.nll, plain.loss(&batch));
+        }
+    }
+}
+
+/// The surrogate in plain f64.
+fn plain(network: &Network, surrogate: reference::Surrogate) -> reference::Network {
+    let layers = network.layers.iter().map(|layer| reference::Layer {
+        means: layer.means.chunks(layer.inputs).map(|row| row.iter().map(|&m| f64::from(m)).collect()).collect(),
+        bias: layer.bias.iter().map(|&b| f64::from(b)).collect(),
+    });
+    reference::Network { surrogate, layers: layers.collect(), tau: network.config.tau, floor: 1e-6, variance_gradient: true }
+}
+
+/// Samples drawn for one network.
+const DRAWS: usize = 4000;
+
+#[test]
+fn sampled_networks_average_to_the_exact_probabilities() {
+    let cases = [
+        (Surrogate::Deterministic, Neuron::Sign, oracle::Neuron::Sign),
+        (Surrogate::Deterministic, Neuron::Probit(0.6), oracle::Neuron::Probit(0.6)),
+        (Surrogate::Deterministic, Neuron::Logistic(0.8), oracle::Neuron::Logistic(0.8)),
+        (Surrogate::LrtBinary, Neuron::Probit(0.6), oracle::Neuron::Probit(0.6)),
+        (Surrogate::LrtBinary, Neuron::Logistic(0.8), oracle::Neuron::Logistic(0.8)),
+        // A chosen gain is not the mean of a real neuron: the sign is behind it.
+        (Surrogate::Deterministic, Neuron::Tanh(1.0), oracle::Neuron::Sign),
+    ];
+    let counts: Vec<usize> = (1..=DRAWS).collect();
+    for (surrogate, neuron, exact) in cases {
+        for size in [(3, 4, 1, 3), (4, 3, 2, 2)] {
+            let network = network(surrogate, neuron, size);
+            let values: Vec<f32> = Random(2).vector(size.0, Random::normal).into_iter().map(|x| x as f32).collect();
+            let input: Vec<f64> = values.iter().map(|&x| f64::from(x)).collect();
+            let plain = plain(&network, reference::Surrogate::sign());
+            let means: Vec<_> = plain.layers.iter().map(|layer| layer.means.clone()).collect();
+            let biases: Vec<_> = plain.layers.iter().map(|layer| layer.bias.clone()).collect();
+            let expected = oracle::class_probabilities(&means, &biases, plain.tau, &input, exact);
+            for (class, &expected) in expected.iter().enumerate() {
+                let labels = [class as u8];
+                let examples = Examples::new(Values::Floats(&values), size.0, &labels, size.3).unwrap();
+                let scores = Evaluator::new(&network, 1).stochastic(&examples, None, &counts, 11, &mut |_, _| ());
+                // Averages over 1, 2, 3, … networks tell the probability of each.
+                let sums: Vec<f64> = scores.iter().map(|score| score.samples as f64 * (-score.nll).exp()).collect();
+                let draws: Vec<f64> = sums.iter().scan(0.0, |last, &sum| Some(sum - std::mem::replace(last, sum))).collect();
+                let mean = sums[DRAWS - 1] / DRAWS as f64;
+                let variance = draws.iter().map(|p| (p - mean).powi(2)).sum::<f64>() / (DRAWS - 1) as f64;
+                let error = (variance / DRAWS as f64).sqrt();
+                assert!(error > 1e-4 && error < 0.01, "{surrogate} {neuron}: standard error {error}");
+                assert!((mean - expected).abs() < 4.0 * error, "{surrogate} {neuron}, class {class}: {mean} ± {error}, not {expected}");
+            }
+        }
+    }
+}
+
+fn sampled(
+    network: &Network,
+    problem: &Problem,
+    indices: Option<&[u32]>,
+    samples: &[usize],
+    seed: u64,
+    threads: usize,
+) -> Vec<SampledScore> {
+    Evaluator::new(network, threads).stochastic(&problem.examples(), indices, samples, seed, &mut |_, _| ())
+}
+
+#[test]
+fn samples_do_not_depend_on_how_many_are_asked_for_nor_on_threads_nor_on_other_examples() {
+    let problem = Problem::noise(20, 4, 300, 6);
+    for (surrogate, neuron) in [(Surrogate::Deterministic, Neuron::Sign), (Surrogate::LrtBinary, Neuron::Logistic(1.0))] {
+        let network = network(surrogate, neuron, (20, 17, 2, 4));
+        let five = sampled(&network, &problem, None, &[5], 3, 1);
+        let both = sampled(&network, &problem, None, &[5, 100], 3, 1);
+        let other_order = sampled(&network, &problem, None, &[100, 5], 3, 1);
+        assert_eq!((five[0], five[0].samples), (both[0], 5));
+        assert_eq!((both[0], both[1]), (other_order[1], other_order[0]));
+        assert_ne!(both[0].nll, both[1].nll);
+        assert_ne!(five[0].nll, sampled(&network, &problem, None, &[5], 4, 1)[0].nll);
+        for threads in [2, 4] {
+            assert_eq!(both, sampled(&network, &problem, None, &[5, 100], 3, threads), "{threads} threads");
+            let own = |threads| Evaluator::new(&network, threads).surrogate(&problem.examples(), None);
+            let binary = |threads| Evaluator::new(&network, threads).binary(&problem.examples(), None);
+            assert_eq!((own(1), binary(1)), (own(threads), binary(threads)), "{threads} threads");
+        }
+        let parts: f64 = (0..300).map(|index| sampled(&network, &problem, Some(&[index]), &[5], 3, 1)[0].nll).sum();
+        assert!((parts / 300.0 - five[0].nll).abs() < 1e-12, "{} nats, not {}", parts / 300.0, five[0].nll);
+        let mut seen = Vec::new();
+        Evaluator::new(&network, 1).stochastic(&problem.examples(), None, &[3], 1, &mut |done, of| seen.push((done, of)));
+        assert_eq!(seen, [(1, 3), (2, 3), (3, 3)]);
+    }
+}
+
+/// All means to ±1.
+fn polarised(mut network: Network) -> Network {
+    network.layers.iter_mut().flat_map(|layer| &mut layer.means).for_each(|mean| *mean = if *mean < 0.0 { -1.0 } else { 1.0 });
+    network
+}
+
+#[test]
+fn with_means_of_one_a_sign_surrogate_is_the_binary_network() {
+    for size in SIZES {
+        let problem = Problem::noise(size.0, size.3, 70, 5);
+        for surrogate in [Surrogate::Deterministic, Surrogate::Ste] {
+            let mut network = polarised(network(surrogate, Neuron::Sign, size));
+            network.preprocessing = problem.examples().standardising(&[0, 1, 2]);
+            let own = Evaluator::new(&network, 2).surrogate(&problem.examples(), None);
+            let binary = Evaluator::new(&network, 2).binary(&problem.examples(), None).unwrap();
+            assert_eq!(own.accuracy, binary.accuracy, "{surrogate} {size:?}");
+            assert!((own.nll - binary.nll).abs() < 1e-6, "{surrogate} {size:?}: {} nats, not {}", own.nll, binary.nll);
+        }
+    }
+}
+
+#[test]
+fn continuous_neurons_stay_continuous_in_the_binary_network() {
+    for size in SIZES {
+        let mut network = polarised(network(Surrogate::LrtContinuous, Neuron::Tanh(0.8), size));
+        network.preprocessing = Preprocessing::standardising(120.0, 70.0);
+        let problem = Problem::noise(size.0, size.3, 5, 5);
+        check_binary(&network, &problem.values, |h| (0.8 * h).tanh(), 2e-6);
+        let own = Evaluator::new(&network, 1).surrogate(&problem.examples(), None);
+        let binary = Evaluator::new(&network, 1).binary(&problem.examples(), None).unwrap();
+        let drawn = sampled(&network, &problem, None, &[2], 1, 1)[0];
+        assert_eq!((own.accuracy, drawn.accuracy), (binary.accuracy, binary.accuracy));
+        assert!((own.nll - binary.nll).abs() < 2e-6 && (drawn.nll - binary.nll).abs() < 1e-12, "{size:?}: {own:?} {binary:?} {drawn:?}");
+    }
+}
+
+#[test]
+fn real_weights_have_no_binary_network() {
+    let network = network(Surrogate::Continuous, Neuron::Tanh(1.0), (6, 5, 1, 2));
+    let problem = Problem::noise(6, 2, 5, 5);
+    let mut evaluator = Evaluator::new(&network, 1);
+    assert!(evaluator.binary(&problem.examples(), None).is_none());
+    assert!(evaluator.stochastic(&problem.examples(), None, &[1, 5], 1, &mut |_, _| ()).is_empty());
+    let plain = plain(&network, reference::Surrogate::Continuous { activation: Activation::Tanh(1.0) });
+    let inputs: Vec<Vec<f64>> = problem.values.chunks(6).map(|row| row.iter().map(|&v| f64::from(v)).collect()).collect();
+    let labels: Vec<usize> = problem.labels.iter().map(|&label| label.into()).collect();
+    let probabilities = plain.class_probabilities(&Batch { inputs, labels: labels.clone(), noise: Vec::new() });
+    let found = probabilities.iter().zip(&labels).filter(|(p, label)| (p[1] > p[0]) == (**label == 1)).count();
+    let score = evaluator.surrogate(&problem.examples(), None);
+    let nll = -probabilities.iter().zip(&labels).map(|(p, &label)| p[label].ln()).sum::<f64>() / 5.0;
+    assert!(score.accuracy == found as f64 / 5.0 && (score.nll - nll).abs() < 1e-5, "{score:?}, not {nll}");
+}

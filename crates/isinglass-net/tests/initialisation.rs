@@ -1,0 +1,206 @@
+//! Initial means as the theory advises, and requests that cannot be met.
+
+mod support;
+
+use std::f64::consts::PI;
+
+use isinglass_net::{
+    Error, Goal, Init, Initialisation, Means, NetworkConfig, Neuron, Optimizer, Rng, Schedule, Surrogate, TrainConfig, Trainer,
+};
+use isinglass_theory::{Advice, Network as Theory, advice};
+use support::problem::Problem;
+
+const CASES: [(Surrogate, Neuron); 11] = [
+    (Surrogate::Deterministic, Neuron::Sign),
+    (Surrogate::Deterministic, Neuron::Probit(0.5)),
+    (Surrogate::Deterministic, Neuron::Logistic(1.0)),
+    (Surrogate::Deterministic, Neuron::Tanh(1.0)),
+    (Surrogate::Deterministic, Neuron::Erf(1.0)),
+    (Surrogate::LrtBinary, Neuron::Logistic(1.0)),
+    (Surrogate::LrtContinuous, Neuron::Tanh(1.0)),
+    (Surrogate::LrtContinuous, Neuron::Tanh(1.5)),
+    (Surrogate::Continuous, Neuron::Tanh(1.0)),
+    (Surrogate::Continuous, Neuron::Erf(0.6)),
+    (Surrogate::Continuous, Neuron::Probit(1.0)),
+];
+
+fn config(surrogate: Surrogate, neuron: Neuron, init: Init, depth: usize) -> NetworkConfig {
+    NetworkConfig { inputs: 60, width: 60, depth, classes: 10, surrogate, neuron, init, ..NetworkConfig::default() }
+}
+
+/// What is drawn has the variances that were promised.
+fn check_drawn(config: &NetworkConfig, expected: &Initialisation) {
+    let network = config.init(&mut Rng::new(1)).unwrap();
+    let mean_square = |values: &[f32]| values.iter().map(|&v| f64::from(v).powi(2)).sum::<f64>() / values.len() as f64;
+    let means: Vec<f32> = network.layers.iter().flat_map(|layer| layer.means.clone()).collect();
+    let biases: Vec<f32> = network.layers.iter().flat_map(|layer| layer.bias.clone()).collect();
+    // A square varies by at most √2 times its mean (Gaussian).
+    let close = |measured: f64, asked: f64, count: usize| (measured - asked).abs() <= 4.0 * asked * (2.0 / count as f64).sqrt();
+    let (asked, measured) = (expected.sigma2.unwrap(), mean_square(&means));
+    assert!(close(measured, asked, means.len()), "{config:?}: σ² = {measured}, not {asked}");
+    assert!(close(mean_square(&biases), expected.sigma_b2, biases.len()), "{config:?}: σ_b² = {}", mean_square(&biases));
+}
+
+#[test]
+fn auto_is_the_smallest_variance_that_the_theory_says_is_enough() {
+    for (surrogate, neuron) in CASES {
+        let theory = Theory::new(surrogate.model(), neuron).unwrap();
+        for depth in [1, 2, 5, 20, 100] {
+            let config = config(surrogate, neuron, Init::Auto, depth);
+            let ours = Initialisation::new(&config).unwrap();
+            let advice = Advice::new(&theory, depth, advice::DEFAULT_REACH).unwrap();
+            let label = format!("{surrogate} {neuron}, depth {depth}: {ours:?}");
+            if let Some(smallest) = advice.smallest {
+                // Nearer to 1 than this, too few means could still change.
+                let most = f64::max(0.99, 1.0 - 0.5 / depth as f64);
+                assert_eq!((ours.sigma2, ours.sigma_b2), (smallest.sigma2.map(|sigma2| sigma2.min(most)), smallest.sigma_b2), "{label}");
+                let distribution = if surrogate == Surrogate::Continuous { Init::ClippedGaussian } else { Init::Uniform };
+                assert_eq!(ours.distribution, distribution, "{label}");
+                assert!(ours.reason.contains("smallest") && ours.reason.contains(&format!("{depth} layers")), "{label}");
+            } else {
+                let critical = Initialisation::new(&NetworkConfig { init: Init::Critical, ..config.clone() }).unwrap();
+                assert_eq!(ours, critical, "{label}");
+                assert!(ours.reason.contains("no critical initialisation exists"), "{label}");
+                assert!(ours.reason.contains(&format!("not {depth}")), "{label}");
+            }
+            check_drawn(&config, &ours);
+        }
+    }
+    // At σ_b² = 0 the signal keeps γσ_m² per layer; through L layers it must keep e⁻³. γ: 2/π for the sign, 4/π for erf(h), 1 for tanh(h).
+    for (neuron, gamma) in [(Neuron::Sign, 2.0 / PI), (Neuron::Erf(1.0), 4.0 / PI), (Neuron::Tanh(1.0), 1.0)] {
+        for depth in [1, 3, 6] {
+            let sigma2 = Initialisation::new(&config(Surrogate::Deterministic, neuron, Init::Auto, depth)).unwrap().sigma2.unwrap();
+            let expected = (-3.0 / depth as f64).exp() / gamma;
+            assert!((sigma2 - expected).abs() < 1e-6, "{neuron}, depth {depth}: {sigma2}, not {expected}");
+        }
+    }
+}
+
+#[test]
+fn critical_is_where_the_theory_says_signals_travel_best() {
+    for (surrogate, neuron) in CASES {
+        let theory = Theory::new(surrogate.model(), neuron).unwrap();
+        for depth in [1, 5, 50] {
+            let config = config(surrogate, neuron, Init::Critical, depth);
+            let ours = Initialisation::new(&config).unwrap();
+            let advice = Advice::new(&theory, depth, advice::DEFAULT_REACH).unwrap();
+            let label = format!("{surrogate} {neuron}, depth {depth}: {ours:?}");
+            let best = advice.best.sigma2.unwrap();
+            // Means of exactly ±1 could not be trained.
+            let is_limit = surrogate.has_binary_weights() && best == 1.0;
+            assert_eq!(ours.sigma2, Some(if is_limit { 0.99 } else { best }), "{label}");
+            assert_eq!(ours.sigma_b2, advice.best.sigma_b2, "{label}");
+            assert_eq!(ours.reason.starts_with("critical"), advice.critical.is_reachable(), "{label}");
+            assert_eq!(
+                ours.distribution,
+                if surrogate == Surrogate::Continuous { Init::ClippedGaussian } else { Init::TwoPoint },
+                "{label}"
+            );
+            check_drawn(&config, &ours);
+        }
+    }
+    let at = |surrogate, neuron| Initialisation::new(&config(surrogate, neuron, Init::Critical, 40)).unwrap();
+    // Reachable: erf(h) at π/4; tanh(1.5h) with LRT at (1, 0.08273). Unreachable: the sign, which carries signals through 6.6 layers.
+    assert!((at(Surrogate::Deterministic, Neuron::Erf(1.0)).sigma2.unwrap() - PI / 4.0).abs() < 1e-6);
+    assert!((at(Surrogate::LrtContinuous, Neuron::Tanh(1.5)).sigma_b2 - 0.08273).abs() < 1e-5);
+    assert!(at(Surrogate::Deterministic, Neuron::Sign).reason.contains("6.6 layers, not 40"));
+    // Biases that are asked for stay.
+    let asked = NetworkConfig { sigma_b2: Some(0.3), ..config(Surrogate::Deterministic, Neuron::Sign, Init::Critical, 3) };
+    assert_eq!(Initialisation::new(&asked).unwrap().sigma_b2, 0.3);
+    // Straight-through estimation sees signs only.
+    let latent = Initialisation::new(&config(Surrogate::Ste, Neuron::Sign, Init::Auto, 40)).unwrap();
+    assert_eq!((latent.distribution, latent.sigma2), (Init::Uniform, Some(1.0 / 3.0)));
+}
+
+#[test]
+fn impossible_networks_are_refused_with_a_way_out() {
+    type Change = fn(&mut NetworkConfig);
+    let cases: [(Change, &[&str]); 19] = [
+        (|c| c.sigma_m2 = Some(1.2), &["σ_m² = 1.2", "cannot exceed 1"]),
+        (|c| c.sigma_m2 = Some(0.0), &["σ_m² = 0", "above 0"]),
+        (|c| c.sigma_m2 = Some(-0.1), &["σ_m² = -0.1", "above 0"]),
+        (|c| c.sigma_m2 = Some(f64::NAN), &["NaN", "above 0"]),
+        (|c| c.sigma_b2 = Some(-1.0), &["σ_b² = -1", "not negative"]),
+        (|c| c.sigma_b2 = Some(f64::INFINITY), &["σ_b² = inf"]),
+        (|c| c.width = 0, &["width = 0", "at least one"]),
+        (|c| c.depth = 0, &["depth = 0", "at least one"]),
+        (|c| c.inputs = 0, &["inputs = 0"]),
+        (|c| c.classes = 1, &["classes = 1", "nothing to tell apart"]),
+        (|c| c.classes = 257, &["classes = 257", "at most 256"]),
+        (|c| c.width = 1 << 40, &["1099511627776", "at most"]),
+        (|c| c.depth = 1 << 40, &["1099511627776", "at most"]),
+        (|c| c.tau = 0.0, &["tau = 0", "above 0"]),
+        (|c| c.surrogate = Surrogate::LrtBinary, &["lrt-binary", "sign", "no gradient", "use probit"]),
+        (|c| c.neuron = Neuron::Relu, &["relu", "use probit"]),
+        (|c| (c.surrogate, c.neuron) = (Surrogate::Ste, Neuron::Tanh(1.0)), &["ste", "tanh", "use sign"]),
+        (|c| c.init = Init::Glorot, &["glorot", "leave out sigma-m2"]),
+        (|c| c.init = Init::Auto, &["auto", "leave out sigma-m2", "two-point"]),
+    ];
+    for (change, words) in cases {
+        let mut config = NetworkConfig { sigma_m2: Some(0.5), ..config(Surrogate::Deterministic, Neuron::Sign, Init::TwoPoint, 2) };
+        config.check().unwrap();
+        change(&mut config);
+        let message = config.init(&mut Rng::new(1)).map(drop).unwrap_err().to_string();
+        assert!(words.iter().all(|word| message.contains(word)), "{message:?} does not say {words:?}");
+    }
+    // Real weights may be large.
+    let real = NetworkConfig { sigma_m2: Some(1.2), ..config(Surrogate::Continuous, Neuron::Tanh(1.0), Init::TwoPoint, 2) };
+    assert!(real.check().is_ok());
+    let mut most = config(Surrogate::Deterministic, Neuron::Sign, Init::Auto, 1);
+    most.classes = 256;
+    let problem = Problem::noise(60, 256, 3, 1);
+    let trainer = Trainer::new(most.init(&mut Rng::new(1)).unwrap(), TrainConfig::default(), problem.examples(), 1);
+    assert!(trainer.unwrap().step().is_ok());
+}
+
+#[test]
+fn impossible_runs_are_refused_with_a_way_out() {
+    type Change = fn(&mut TrainConfig);
+    let cases: [(Change, &str); 11] = [
+        (|c| c.batch = 0, "batch = 0"),
+        (|c| c.batch = 1 << 40, "batch = 1099511627776: at most"),
+        (|c| c.epochs = 0, "epochs = 0"),
+        (|c| c.lr = 0.0, "lr = 0: a learning rate is above 0"),
+        (|c| c.lr = f64::INFINITY, "lr = inf"),
+        (|c| c.anneal_from = 1.0, "anneal-from = 1: a part of the run, in [0, 1)"),
+        (|c| c.beta = 0.5, "beta = 0.5: the final β is from 1"),
+        (|c| c.train_fraction = 1.5, "train-fraction = 1.5: a part"),
+        (|c| c.validation = 1.0, "validation = 1: a part"),
+        (|c| c.validation = 1.5, "validation = 1.5: a part"),
+        (|c| c.validation = 0.99, "leave none of 20 examples to train with"),
+    ];
+    let problem = Problem::noise(60, 10, 20, 1);
+    let start = |surrogate: Surrogate, train, problem: &Problem| {
+        let network = config(surrogate, surrogate.default_neuron(), Init::Auto, 1).init(&mut Rng::new(1)).unwrap();
+        Trainer::new(network, train, problem.examples(), 1).map(drop)
+    };
+    for (change, words) in cases {
+        let mut train = TrainConfig::default();
+        change(&mut train);
+        let refused = start(Surrogate::Deterministic, train, &problem).unwrap_err();
+        assert!(matches!(&refused, Error::Config(message) if message.contains(words)), "{refused} does not say {words}");
+    }
+    let refused = |surrogate, problem: &Problem| start(surrogate, TrainConfig::default(), problem).unwrap_err().to_string();
+    assert!(refused(Surrogate::Continuous, &problem).contains("use goal surrogate"));
+    assert!(refused(Surrogate::Deterministic, &Problem::noise(59, 10, 20, 1)).contains("59 values for a network with 60 inputs"));
+    assert!(refused(Surrogate::Deterministic, &Problem::noise(60, 11, 20, 1)).contains("11 classes for a network with 10 outputs"));
+}
+
+#[test]
+fn unknown_names_are_answered_with_the_known_ones() {
+    let messages = [
+        ("ste", "xavier".parse::<Surrogate>().unwrap_err()),
+        ("glorot", "xavier".parse::<Init>().unwrap_err()),
+        ("rmsprop", "xavier".parse::<Optimizer>().unwrap_err()),
+        ("tanh", "xavier".parse::<Means>().unwrap_err()),
+        ("surrogate", "xavier".parse::<Goal>().unwrap_err()),
+        ("cosine", "xavier".parse::<Schedule>().unwrap_err()),
+    ];
+    for (known, error) in messages {
+        let message = error.to_string();
+        assert!(message.contains("unknown") && message.contains("xavier") && message.contains(known), "{message}");
+    }
+    for init in Init::ALL {
+        assert_eq!(init.to_string().parse::<Init>().unwrap(), *init);
+    }
+}

@@ -1,0 +1,255 @@
+//! The trainer's steps against optimisers, schedules and parametrisations written down again in `f64`; only the gradients are the engine's.
+
+mod support;
+
+use std::f64::consts::PI;
+
+use isinglass_net::{
+    Goal, Gradients, Init, Layer, Means, Network, NetworkConfig, Neuron, Optimizer, Rng, Schedule, Surrogate, TrainConfig, Trainer,
+};
+use support::problem::Problem;
+
+/// One array of parameters with the optimiser's memories.
+struct Parameters {
+    theta: Vec<f64>,
+    m: Vec<f64>,
+    v: Vec<f64>,
+}
+
+impl Parameters {
+    fn new(theta: Vec<f64>) -> Self {
+        Self { m: vec![0.0; theta.len()], v: vec![0.0; theta.len()], theta }
+    }
+
+    /// Step `t`, counted from 1 (Kingma & Ba 2015; Polyak 1964; Tieleman & Hinton 2012).
+    fn step(&mut self, optimizer: Optimizer, lr: f64, t: i32, gradient: &[f64]) {
+        for (i, &g) in gradient.iter().enumerate() {
+            let (m, v) = (&mut self.m[i], &mut self.v[i]);
+            self.theta[i] -= match optimizer {
+                Optimizer::Adam => {
+                    *m = 0.9 * *m + 0.1 * g;
+                    *v = 0.999 * *v + 0.001 * g * g;
+                    let (m_hat, v_hat) = (*m / (1.0 - 0.9f64.powi(t)), *v / (1.0 - 0.999f64.powi(t)));
+                    lr * m_hat / (v_hat.sqrt() + 1e-8)
+                }
+                Optimizer::Sgd => lr * g,
+                Optimizer::Momentum => {
+                    *m = 0.9 * *m + g;
+                    lr * *m
+                }
+                Optimizer::Rmsprop => {
+                    *v = 0.99 * *v + 0.01 * g * g;
+                    lr * g / (v.sqrt() + 1e-8)
+                }
+            };
+        }
+    }
+}
+
+/// How parameters become means.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Free,
+    Clip,
+    Tanh,
+    Sign,
+}
+
+impl Kind {
+    fn of(surrogate: Surrogate, means: Means) -> Self {
+        match (surrogate, means) {
+            (Surrogate::Continuous, _) => Self::Free,
+            (Surrogate::Ste, _) => Self::Sign,
+            (_, Means::Clip) => Self::Clip,
+            (_, Means::Tanh) => Self::Tanh,
+        }
+    }
+
+    fn parameter(self, mean: f64) -> f64 {
+        if let Self::Tanh = self { mean.atanh() } else { mean }
+    }
+
+    fn mean(self, theta: f64, beta: f64) -> f64 {
+        match self {
+            Self::Free => theta,
+            Self::Clip => (beta * theta).clamp(-1.0, 1.0),
+            Self::Tanh => (beta * theta).tanh(),
+            Self::Sign => support::reference::sign(theta),
+        }
+    }
+
+    /// `∂M/∂θ`. Clipping is passed straight through: a mean at ±1 must be able to come back.
+    fn slope(self, theta: f64, beta: f64) -> f64 {
+        match self {
+            Self::Free | Self::Sign => 1.0,
+            Self::Clip => beta,
+            Self::Tanh => beta * (beta * theta).cosh().powi(-2),
+        }
+    }
+
+    fn bounds(self, theta: f64) -> f64 {
+        if let Self::Clip | Self::Sign = self { theta.clamp(-1.0, 1.0) } else { theta }
+    }
+}
+
+/// The factor of the learning rate in a step, counted from 0.
+fn rate(schedule: Schedule, step: u64, steps: u64, steps_per_epoch: u64) -> f64 {
+    match schedule {
+        Schedule::Constant => 1.0,
+        Schedule::Cosine => (0.5 * PI * step as f64 / steps as f64).cos().powi(2),
+        Schedule::Step { epochs, factor } => {
+            let epoch = (step / steps_per_epoch) as usize;
+            (0..epoch / epochs).fold(1.0, |rate, _| rate * factor)
+        }
+    }
+}
+
+/// `β`: 1 in the first half of a run of 12 steps, then growing by the same factor in every step, to 20 in the last.
+fn beta(goal: Goal, step: u64) -> f64 {
+    if goal == Goal::Surrogate { 1.0 } else { 20f64.powf(step.saturating_sub(6) as f64 / 5.0) }
+}
+
+/// Nineteen of 21 examples are trained with: batches of 7, 7 and 5, for four epochs.
+fn config(optimizer: Optimizer, means: Means, goal: Goal, schedule: Schedule) -> TrainConfig {
+    let lr = if matches!(optimizer, Optimizer::Adam | Optimizer::Rmsprop) { 0.02 } else { 0.3 };
+    TrainConfig {
+        optimizer,
+        means,
+        goal,
+        schedule,
+        lr,
+        anneal_from: 0.5,
+        beta: 20.0,
+        batch: 7,
+        epochs: 4,
+        validation: 0.1,
+        seed: 6,
+        ..TrainConfig::default()
+    }
+}
+
+fn network(problem: &Problem, surrogate: Surrogate, neuron: Neuron) -> Network {
+    let config = NetworkConfig {
+        inputs: problem.features,
+        depth: 2,
+        width: 5,
+        classes: problem.classes,
+        surrogate,
+        neuron,
+        init: Init::Uniform,
+        sigma_m2: Some(0.3),
+        sigma_b2: Some(0.1),
+        ..NetworkConfig::default()
+    };
+    let mut network = config.init(&mut Rng::new(3)).unwrap();
+    // A neuron with the same weight to every class has a gradient of 0, of which Adam would make steps of pure rounding errors.
+    let output = &mut network.layers[2].means;
+    output[..5].iter_mut().for_each(|mean| *mean = mean.abs());
+    output[5..10].iter_mut().for_each(|mean| *mean = -mean.abs());
+    network
+}
+
+fn wide(values: &[f32]) -> Vec<f64> {
+    values.iter().map(|&value| f64::from(value)).collect()
+}
+
+fn check(surrogate: Surrogate, neuron: Neuron, config: TrainConfig) {
+    let label = format!("{surrogate} {} {} {} {}", config.optimizer, config.means, config.goal, config.schedule);
+    let problem = Problem::pictures(6, 3, 21, 0.4, 12);
+    let examples = problem.examples();
+    let kind = Kind::of(surrogate, config.means);
+    let mut trainer = Trainer::new(network(&problem, surrogate, neuron), config.clone(), examples, 1).unwrap();
+    let start = network(&problem, surrogate, neuron);
+    let preprocessing = trainer.network().preprocessing;
+    let parameters = |layer: &Layer| {
+        let theta = layer.means.iter().map(|&mean| kind.parameter(f64::from(mean))).collect();
+        (Parameters::new(theta), Parameters::new(wide(&layer.bias)))
+    };
+    let mut plain: Vec<(Parameters, Parameters)> = start.layers.iter().map(parameters).collect();
+
+    let (steps, steps_per_epoch) = (12, 3);
+    assert_eq!((trainer.progress().steps, trainer.progress().steps_per_epoch), (steps, steps_per_epoch));
+    for step in 0..steps {
+        let beta_now = beta(config.goal, step);
+        let layers = start.layers.iter().zip(&plain).map(|(layer, (means, bias))| Layer {
+            means: means.theta.iter().map(|&theta| kind.mean(theta, beta_now) as f32).collect(),
+            bias: bias.theta.iter().map(|&b| b as f32).collect(),
+            ..layer.clone()
+        });
+        let network = Network { layers: layers.collect(), preprocessing, ..start.clone() };
+        let mut order = trainer.partition().train.clone();
+        Rng::new(6).stream(Rng::SHUFFLE, step / steps_per_epoch).shuffle(&mut order);
+        let batch = order.chunks(7).nth((step % steps_per_epoch) as usize).unwrap();
+        let gradients = Gradients::new(&network, &examples, batch, true, 1);
+
+        let lr = config.lr * rate(config.schedule, step, steps, steps_per_epoch);
+        for ((means, bias), gradient) in plain.iter_mut().zip(&gradients.layers) {
+            let of_theta: Vec<f64> =
+                means.theta.iter().zip(&gradient.means).map(|(&theta, &g)| f64::from(g) * kind.slope(theta, beta_now)).collect();
+            means.step(config.optimizer, lr, step as i32 + 1, &of_theta);
+            means.theta.iter_mut().for_each(|theta| *theta = kind.bounds(*theta));
+            bias.step(config.optimizer, lr, step as i32 + 1, &wide(&gradient.bias));
+        }
+
+        let report = trainer.step().unwrap();
+        assert!((f64::from(report.loss) - gradients.loss).abs() < 2e-5, "{label}: loss {} in step {step}", report.loss);
+        if let Some(epoch) = report.epoch {
+            assert!((epoch.lr - lr).abs() < 1e-12 * config.lr && (epoch.beta - beta_now).abs() < 1e-9, "{label}: {epoch:?}");
+        }
+        let is_polarised = step + 1 == steps && config.goal == Goal::Binary;
+        for (index, (layer, (means, bias))) in trainer.network().layers.iter().zip(&plain).enumerate() {
+            let next = beta(config.goal, (step + 1).min(steps - 1));
+            let mean = |&theta: &f64| if is_polarised { support::reference::sign(theta) } else { kind.mean(theta, next) };
+            let expected: Vec<f64> = means.theta.iter().map(mean).collect();
+            for (what, ours, expected) in [("means", &layer.means, &expected), ("biases", &layer.bias, &bias.theta)] {
+                let worst = ours.iter().zip(expected).map(|(&a, &b)| (f64::from(a) - b).abs()).fold(0.0, f64::max);
+                assert!(worst < 5e-5, "{label}: {what} of layer {index} are off by {worst:e} after step {step}");
+            }
+        }
+    }
+    let moved = trainer.network().layers.iter().zip(&start.layers).all(|(now, then)| now.bias != then.bias);
+    assert!(moved, "{label}: nothing was trained");
+}
+
+const SCHEDULES: [Schedule; 3] = [Schedule::Constant, Schedule::Cosine, Schedule::Step { epochs: 1, factor: 0.5 }];
+
+#[test]
+fn means_kept_in_bounds_move_as_the_textbook_says() {
+    for &optimizer in Optimizer::ALL {
+        for &means in Means::ALL {
+            for &goal in Goal::ALL {
+                for schedule in SCHEDULES {
+                    check(Surrogate::Deterministic, Neuron::Probit(0.5), config(optimizer, means, goal, schedule));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn real_and_latent_weights_move_as_the_textbook_says() {
+    for &optimizer in Optimizer::ALL {
+        for schedule in SCHEDULES {
+            check(Surrogate::Continuous, Neuron::Tanh(1.0), config(optimizer, Means::Clip, Goal::Surrogate, schedule));
+            check(Surrogate::Ste, Neuron::Sign, config(optimizer, Means::Tanh, Goal::Surrogate, schedule));
+        }
+    }
+}
+
+#[test]
+fn schedules_change_the_rate_at_the_steps_they_name() {
+    let every_second = Schedule::Step { epochs: 2, factor: 0.1 };
+    let rates: Vec<f64> = (0..10).map(|step| every_second.factor(step, 10, 2)).collect();
+    let expected = [1.0, 1.0, 1.0, 1.0, 0.1, 0.1, 0.1, 0.1, 0.01, 0.01];
+    assert!(rates.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-15), "{rates:?}");
+    assert_eq!(Schedule::Cosine.factor(0, 100, 10), 1.0);
+    assert!((Schedule::Cosine.factor(50, 100, 10) - 0.5).abs() < 1e-15);
+    assert!(Schedule::Cosine.factor(99, 100, 10) < 3e-4);
+    assert_eq!(Schedule::Constant.factor(99, 100, 10), 1.0);
+    for text in ["constant", "cosine", "step:3:0.25"] {
+        assert_eq!(text.parse::<Schedule>().unwrap().to_string(), text);
+    }
+    for text in ["linear", "step:0:0.5", "step:3:2", "step:3:0.5:1", "step:x", ""] {
+        assert!(text.parse::<Schedule>().is_err(), "{text}");
+    }
+}
