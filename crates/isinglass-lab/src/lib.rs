@@ -1,4 +1,7 @@
-//! Experiments with binary networks and their theory: grids over the plane of initialisations, and the charts that show them.
+//! Experiments with binary networks and their theory: training runs, grids over the plane of initialisations, and the charts that show them.
+
+mod atomic;
 
 pub mod chart;
 pub mod phase_diagram;
+pub mod run;

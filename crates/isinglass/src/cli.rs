@@ -1,10 +1,16 @@
 //! Commands, flags and errors.
 
 mod data;
+mod evaluate;
+mod inspect;
 mod output;
 mod report;
+mod resume;
+mod run;
 mod theory;
+mod train;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand, ValueEnum};
@@ -20,6 +26,11 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Train(Box<train::Args>),
+    Resume(resume::Args),
+    Evaluate(evaluate::Args),
+    Inspect(inspect::Args),
+
     /// How signals travel through a random network, before any training
     #[command(subcommand)]
     Theory(theory::Command),
@@ -33,6 +44,10 @@ impl Cli {
     /// Runs the command.
     pub fn run(self) -> Result<(), CliError> {
         match self.command {
+            Command::Train(args) => args.run(),
+            Command::Resume(args) => args.run(),
+            Command::Evaluate(args) => args.run(),
+            Command::Inspect(args) => args.run(),
             Command::Theory(command) => command.run(),
             Command::Data(command) => command.run(),
         }
@@ -59,6 +74,19 @@ pub enum CliError {
     /// A data set is missing, damaged or cannot be fetched.
     #[error(transparent)]
     Data(#[from] isinglass_data::Error),
+    /// A run cannot be made, opened or brought to its end.
+    #[error(transparent)]
+    Run(#[from] isinglass_lab::run::RunError),
+    /// A signal stopped a run.
+    #[error("stopped after step {} of {}; `isinglass resume {}` goes on from there", .progress.step, .progress.steps, .directory.display())]
+    Stopped {
+        /// Where the run is kept.
+        directory: PathBuf,
+        /// Where it stands.
+        progress: isinglass_net::Progress,
+        /// The signal's number.
+        signal: u8,
+    },
     /// A flag is missing, superfluous or has an impossible value.
     #[error("{0}")]
     Usage(String),
@@ -77,6 +105,9 @@ impl CliError {
         match self {
             Self::Theory(TheoryError::NotConverged { .. } | TheoryError::NoRoot(_)) | Self::Output(_) => ExitCode::from(1),
             Self::Data(error) if went_wrong_on_the_way(error) => ExitCode::from(1),
+            Self::Run(error) if broke_off(error) => ExitCode::from(1),
+            // What a shell makes of a process that a signal ended.
+            Self::Stopped { signal, .. } => ExitCode::from(128 + signal),
             _ => ExitCode::from(2),
         }
     }
@@ -88,5 +119,16 @@ fn went_wrong_on_the_way(error: &isinglass_data::Error) -> bool {
     match error {
         DataError::File { source, .. } => went_wrong_on_the_way(source),
         error => matches!(error, DataError::Download { .. } | DataError::Write(_)),
+    }
+}
+
+/// A training or a disk that fails, as opposed to wrong settings or a wrong file.
+fn broke_off(error: &isinglass_lab::run::RunError) -> bool {
+    use isinglass_lab::run::RunError;
+    use isinglass_net::Error as NetError;
+    match error {
+        RunError::Data(error) => went_wrong_on_the_way(error),
+        RunError::Net(NetError::Diverged { .. } | NetError::Write { .. }) => true,
+        error => matches!(error, RunError::Write { .. }),
     }
 }

@@ -1,8 +1,9 @@
 //! Deep neural networks of ±1 weights and neurons (Ising spins): one dependency for all of isinglass.
 //!
 //! - [`theory`]: how signals travel through such a network, before any training.
+//! - [`net`]: training such a network through a differentiable surrogate.
 //! - [`data`]: images to train with: generated digits, MNIST and Fashion-MNIST, and files of one's own.
-//! - [`lab`]: phase diagrams and charts.
+//! - [`lab`]: training runs, phase diagrams and charts.
 //!
 //! ```
 //! use isinglass::theory::{Advice, Model, Network, Neuron, advice};
@@ -18,4 +19,5 @@
 
 pub use isinglass_data as data;
 pub use isinglass_lab as lab;
+pub use isinglass_net as net;
 pub use isinglass_theory as theory;

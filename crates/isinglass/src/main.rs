@@ -16,6 +16,10 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         // The reader of our output has gone away, as `head` does: nothing is wrong.
         Err(cli::CliError::Output(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error @ cli::CliError::Stopped { .. }) => {
+            eprintln!("{error}");
+            error.exit_code()
+        }
         Err(error) => {
             eprintln!("error: {error}");
             error.exit_code()

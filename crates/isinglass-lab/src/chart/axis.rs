@@ -8,6 +8,8 @@ pub enum Scale {
     /// Equal steps are equally far apart.
     #[default]
     Linear,
+    /// The same, for things that are counted: marked at whole numbers only.
+    Whole,
     /// Equal factors are equally far apart.
     Log10,
 }
@@ -16,7 +18,7 @@ impl Scale {
     /// The coordinate in which the scale is even; NaN where it has no place.
     pub(crate) fn coordinate(self, value: f64) -> f64 {
         match self {
-            Self::Linear => value,
+            Self::Linear | Self::Whole => value,
             Self::Log10 if value > 0.0 => value.log10(),
             Self::Log10 => f64::NAN,
         }
@@ -25,7 +27,7 @@ impl Scale {
     /// The value at a coordinate, the inverse of [`Scale::coordinate`].
     pub(crate) fn value(self, coordinate: f64) -> f64 {
         match self {
-            Self::Linear => coordinate,
+            Self::Linear | Self::Whole => coordinate,
             Self::Log10 => 10_f64.powf(coordinate),
         }
     }
@@ -55,6 +57,12 @@ impl Axis {
         Self { label: label.into(), ..Self::default() }
     }
 
+    /// A linear axis of things that are counted, such as layers or epochs.
+    #[must_use]
+    pub fn whole(label: impl Into<String>) -> Self {
+        Self { scale: Scale::Whole, ..Self::linear(label) }
+    }
+
     /// A logarithmic axis. Values that are not positive have no place on it:
     /// they interrupt a line.
     #[must_use]
@@ -79,7 +87,7 @@ impl Axis {
             return Ok((low, high));
         }
         let default = match self.scale {
-            Scale::Linear => (0.0, 1.0),
+            Scale::Linear | Scale::Whole => (0.0, 1.0),
             Scale::Log10 => (1.0, 10.0),
         };
         let Some((low, high)) = extent else {

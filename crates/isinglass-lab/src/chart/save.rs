@@ -1,15 +1,13 @@
 //! Files: which format a path means, and writing all of a chart or none of it.
 
 use std::{
-    ffi::OsString,
-    fs::{self, File, OpenOptions},
-    io::{self, Write},
+    fs::{self, File},
+    io,
     path::{Path, PathBuf},
-    process,
-    sync::atomic::{AtomicU64, Ordering},
 };
 
 use super::ChartError;
+use crate::atomic;
 
 /// The formats a chart can be saved in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,48 +54,17 @@ pub fn check_target(path: impl AsRef<Path>) -> Result<Format, ChartError> {
     // lists, quotas); creating a file does.
     let (temporary, file) = create_temporary(path)?;
     drop(file);
-    fs::remove_file(&temporary).map_err(|source| ChartError::Directory { directory: directory_of(path), source })?;
+    fs::remove_file(&temporary).map_err(|source| ChartError::Directory { directory: atomic::directory_of(path), source })?;
     Ok(format)
 }
 
 /// Writes `bytes` to `path` so that a reader finds the old file or the new
 /// one, never a part of it.
 pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), ChartError> {
-    let (temporary, mut file) = create_temporary(path)?;
-    let written = file.write_all(bytes).and_then(|()| file.sync_all()).and_then(|()| {
-        drop(file);
-        fs::rename(&temporary, path)
-    });
-    written.map_err(|source| {
-        // The first failure is the one to report; the clean-up can only fail
-        // for the same reason.
-        let _ = fs::remove_file(&temporary);
-        ChartError::Write { path: path.to_owned(), source }
-    })
+    let (temporary, file) = create_temporary(path)?;
+    atomic::write_and_rename(&temporary, file, path, bytes).map_err(|source| ChartError::Write { path: path.to_owned(), source })
 }
 
-fn directory_of(path: &Path) -> PathBuf {
-    match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
-        _ => PathBuf::from("."),
-    }
-}
-
-/// A new, empty file next to `path`, under a name no other writer uses.
 fn create_temporary(path: &Path) -> Result<(PathBuf, File), ChartError> {
-    static COUNTER: AtomicU64 = AtomicU64::new(0);
-    let directory = directory_of(path);
-    loop {
-        let mut name = OsString::from(".");
-        name.push(path.file_name().unwrap_or_default());
-        let count = COUNTER.fetch_add(1, Ordering::Relaxed);
-        name.push(format!(".{}-{count}.tmp", process::id()));
-        let temporary = directory.join(name);
-        match OpenOptions::new().write(true).create_new(true).open(&temporary) {
-            Ok(file) => return Ok((temporary, file)),
-            // Left over from a process that had this id before.
-            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(source) => return Err(ChartError::Directory { directory, source }),
-        }
-    }
+    atomic::create_temporary(path).map_err(|source| ChartError::Directory { directory: atomic::directory_of(path), source })
 }

@@ -44,6 +44,11 @@ fn crowded(ticks: &[Tick], scale: Scale, range: (f64, f64), length: f64, size: f
 pub(crate) fn at_most(scale: Scale, range: (f64, f64), count: usize) -> Vec<Tick> {
     match scale {
         Scale::Linear => linear(range, count),
+        // Where steps of 1 are too wide, there is a whole number or there is none.
+        Scale::Whole if range.1 - range.0 <= 1.0 => {
+            linear((range.0.ceil(), range.0.ceil() + 1.0), 1).into_iter().filter(|tick| tick.value <= range.1).collect()
+        }
+        Scale::Whole => linear(range, count.min((range.1 - range.0).ceil() as usize)),
         Scale::Log10 => logarithmic(range, count),
     }
 }
@@ -175,6 +180,15 @@ mod tests {
         let got = labelled(Scale::Linear, range, count);
         let got: Vec<_> = got.iter().map(|(v, l)| (*v, l.as_str())).collect();
         assert_eq!(got, want);
+    }
+
+    #[test]
+    fn what_is_counted_is_marked_at_whole_numbers() {
+        let marks =
+            |low, high| -> Vec<String> { at_most(Scale::Whole, (low, high), 12).into_iter().filter_map(|tick| tick.label).collect() };
+        assert_eq!(marks(0.94, 3.06), ["1", "2", "3"]);
+        assert_eq!(marks(0.9, 1.1), ["1"]);
+        assert_eq!(marks(0.5, 21.5), ["2", "4", "6", "8", "10", "12", "14", "16", "18", "20"]);
     }
 
     #[test]

@@ -39,6 +39,23 @@ impl OutputArgs {
     }
 }
 
+/// How many threads to use.
+#[derive(Debug, clap::Args)]
+pub struct ThreadsArgs {
+    /// Number of threads; the result does not depend on it [default: one per core]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    threads: usize,
+}
+
+impl ThreadsArgs {
+    pub fn count(&self) -> usize {
+        match self.threads {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            threads => threads,
+        }
+    }
+}
+
 /// A flag that is missing, superfluous or has an impossible value.
 pub fn usage(message: impl Into<String>) -> CliError {
     CliError::Usage(message.into())

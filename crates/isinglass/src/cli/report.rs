@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use isinglass_theory::verdict::digits;
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::Format;
@@ -122,6 +123,14 @@ pub fn number(x: impl Into<Option<f64>>) -> Value {
     x.into().map_or(Value::Null, Value::from)
 }
 
+/// Any structure with named values.
+pub fn to_record(value: &impl Serialize) -> Record {
+    match serde_json::to_value(value) {
+        Ok(Value::Object(record)) => record,
+        _ => Record::new(),
+    }
+}
+
 /// Nested objects become `outer.inner` keys; lists of objects are left to JSON.
 fn flatten(record: Record) -> Record {
     let mut flat = Record::new();
@@ -159,21 +168,26 @@ fn cell_text(value: &Value) -> String {
     }
 }
 
-fn write_columns(out: &mut impl Write, rows: &[Record]) -> io::Result<()> {
+/// Rows of records with the same keys, under their keys. A first column of text is aligned at the left.
+pub fn write_columns(out: &mut impl Write, rows: &[Record]) -> io::Result<()> {
     let header: Vec<String> = rows[0].keys().cloned().collect();
     let cells: Vec<Vec<String>> = rows.iter().map(|row| row.values().map(cell_text).collect()).collect();
     let widths: Vec<usize> = (0..header.len())
         .map(|i| cells.iter().map(|row| row[i].chars().count()).chain([header[i].chars().count()]).max().unwrap_or(0))
         .collect();
+    let left = rows.iter().all(|row| row.values().next().is_some_and(Value::is_string));
     for row in [&header].into_iter().chain(&cells) {
-        let line: Vec<String> = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:>width$}")).collect();
+        let align = |(i, (cell, &width)): (usize, (&String, &usize))| {
+            if i == 0 && left { format!("{cell:width$}") } else { format!("{cell:>width$}") }
+        };
+        let line: Vec<String> = row.iter().zip(&widths).enumerate().map(align).collect();
         writeln!(out, "{}", line.join("  ").trim_end())?;
     }
     Ok(())
 }
 
 /// Breaks a text into lines of at most `width` characters.
-fn wrap(text: &str, width: usize) -> Vec<String> {
+pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
         let line = lines.last_mut().expect("there is always a line");

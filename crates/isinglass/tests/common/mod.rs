@@ -73,6 +73,46 @@ impl Scratch {
     }
 }
 
+impl Scratch {
+    /// Small images to learn, under MNIST's names: 400 to train with and 100 to test with, of 8 × 8 pixels in ten classes.
+    pub fn small_images(&self) {
+        for (split, count, seed) in [("train", 400, 1u64), ("t10k", 100, 2)] {
+            let mut state = seed;
+            let mut random = || {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                (state >> 33) as usize
+            };
+            let labels: Vec<u8> = (0..count).map(|i| (i % 10) as u8).collect();
+            // Every class is bright where its own pattern is, on average.
+            let bright = |label: usize, pixel: usize| (7 * pixel + 13 * label + pixel * label) % 11 < 4;
+            let pixel = |label: usize, pixel: usize, noise: usize| if bright(label, pixel) == (noise % 100 < 85) { 200 + noise % 56 } else { noise % 56 } as u8;
+            let pixels: Vec<u8> = labels
+                .iter()
+                .flat_map(|&label| (0..64).map(move |at| (usize::from(label), at)))
+                .map(|(label, at)| pixel(label, at, random()))
+                .collect();
+            let size = |count: usize| (count as u32).to_be_bytes();
+            self.write(
+                &format!("data/mnist/{split}-images-idx3-ubyte"),
+                &[&[0, 0, 8, 3][..], &size(count), &size(8), &size(8), &pixels].concat(),
+            );
+            self.write(&format!("data/mnist/{split}-labels-idx1-ubyte"), &[&[0, 0, 8, 1][..], &size(count), &labels].concat());
+        }
+    }
+
+    /// The bytes of a file that must be there.
+    #[track_caller]
+    pub fn read(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    /// The lines of a run's metrics.
+    pub fn metrics(&self, run: &str) -> Vec<Value> {
+        let text = String::from_utf8(self.read(&format!("{run}/metrics.jsonl"))).unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+}
+
 impl Drop for Scratch {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);

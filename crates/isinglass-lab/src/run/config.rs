@@ -1,0 +1,343 @@
+//! The settings of a run, in one flat table.
+//!
+//! ```
+//! use isinglass_lab::run::RunConfig;
+//!
+//! let config = RunConfig::from_toml("depth = 10\nsurrogate = \"lrt-binary\"\n")?.resolved()?;
+//! assert_eq!(config.neuron.unwrap().to_string(), "logistic:1"); // the surrogate's own
+//! assert_eq!(config.train_config()?.batch, 64);
+//! assert_eq!(RunConfig::from_toml(&config.to_toml())?, config);
+//! assert!(RunConfig::from_toml("dept = 10").unwrap_err().contains("dept"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use isinglass_net::{Goal, Init, Means, NetworkConfig, Neuron, Optimizer, Schedule, Surrogate, TrainConfig};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::RunError;
+
+/// Everything that decides how a run ends. Keys in files are the names of the flags of `isinglass train`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+pub struct RunConfig {
+    /// The data set's name; `None` with files of one's own, or for `digits`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<String>,
+    /// Training images of one's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub train_images: Option<PathBuf>,
+    /// Their labels; `None` if the images are a CSV file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub train_labels: Option<PathBuf>,
+    /// Test images of one's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test_images: Option<PathBuf>,
+    /// Their labels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test_labels: Option<PathBuf>,
+    /// Where data sets are looked for first. No part of [`RunConfig::hash`]: it changes nothing in the result.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data_dir: Option<PathBuf>,
+    /// See [`TrainConfig::train_fraction`].
+    pub train_fraction: f64,
+    /// See [`TrainConfig::validation`].
+    pub validation: f64,
+
+    /// See [`NetworkConfig::depth`].
+    pub depth: usize,
+    /// See [`NetworkConfig::width`].
+    pub width: usize,
+    /// See [`NetworkConfig::surrogate`].
+    pub surrogate: Surrogate,
+    /// See [`NetworkConfig::neuron`]; `None` takes the surrogate's own.
+    #[serde(with = "neuron_text", skip_serializing_if = "Option::is_none")]
+    pub neuron: Option<Neuron>,
+    /// See [`NetworkConfig::init`].
+    pub init: Init,
+    /// See [`NetworkConfig::sigma_m2`].
+    #[serde(alias = "sigma-w2", skip_serializing_if = "Option::is_none")]
+    pub sigma_m2: Option<f64>,
+    /// See [`NetworkConfig::sigma_b2`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sigma_b2: Option<f64>,
+    /// See [`NetworkConfig::tau`].
+    pub tau: f64,
+
+    /// See [`TrainConfig::goal`]; `None` is [`Goal::Binary`] where there are binary weights.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub goal: Option<Goal>,
+    /// See [`TrainConfig::means`].
+    pub means: Means,
+    /// See [`TrainConfig::anneal_from`].
+    pub anneal_from: f64,
+    /// See [`TrainConfig::beta`].
+    pub beta: f64,
+    /// See [`TrainConfig::variance_gradient`]; in files `true`, `false`, `"on"` or `"off"`.
+    #[serde(deserialize_with = "on_or_off")]
+    pub variance_gradient: bool,
+    /// See [`TrainConfig::optimizer`].
+    pub optimizer: Optimizer,
+    /// See [`TrainConfig::lr`].
+    pub lr: f64,
+    /// See [`TrainConfig::schedule`].
+    pub schedule: Schedule,
+    /// See [`TrainConfig::batch`].
+    pub batch: usize,
+    /// See [`TrainConfig::epochs`].
+    pub epochs: usize,
+    /// See [`TrainConfig::seed`].
+    pub seed: u64,
+    /// Numbers of stochastic binary networks that the final report averages over.
+    #[serde(deserialize_with = "one_or_many")]
+    pub samples: Vec<usize>,
+}
+
+impl Default for RunConfig {
+    fn default() -> Self {
+        let (network, train) = (NetworkConfig::default(), TrainConfig::default());
+        Self {
+            data: None,
+            train_images: None,
+            train_labels: None,
+            test_images: None,
+            test_labels: None,
+            data_dir: None,
+            train_fraction: train.train_fraction,
+            validation: train.validation,
+            depth: network.depth,
+            width: network.width,
+            surrogate: network.surrogate,
+            neuron: None,
+            init: network.init,
+            sigma_m2: None,
+            sigma_b2: None,
+            tau: network.tau,
+            goal: None,
+            means: train.means,
+            anneal_from: train.anneal_from,
+            beta: train.beta,
+            variance_gradient: train.variance_gradient,
+            optimizer: train.optimizer,
+            lr: train.lr,
+            schedule: train.schedule,
+            batch: train.batch,
+            epochs: train.epochs,
+            seed: train.seed,
+            samples: vec![10],
+        }
+    }
+}
+
+impl RunConfig {
+    /// Reads settings; what is not set has its default.
+    ///
+    /// # Errors
+    ///
+    /// A sentence that names the key and the line.
+    pub fn from_toml(text: &str) -> Result<Self, String> {
+        toml::from_str(text).map_err(|error| one_sentence(text, &error))
+    }
+
+    /// Reads a file of settings. Relative paths in it start from its directory.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::Read`] and [`RunError::Config`].
+    pub fn read(path: &Path) -> Result<Self, RunError> {
+        let text = std::fs::read_to_string(path).map_err(RunError::read(path))?;
+        let mut config = Self::from_toml(&text).map_err(|reason| RunError::Config { path: path.to_owned(), reason })?;
+        let directory = crate::atomic::directory_of(path);
+        for file in config.paths() {
+            *file = directory.join(&*file);
+        }
+        Ok(config)
+    }
+
+    /// The settings as a file.
+    pub fn to_toml(&self) -> String {
+        toml::to_string(self).expect("checked: every value has a place in TOML")
+    }
+
+    fn paths(&mut self) -> impl Iterator<Item = &mut PathBuf> {
+        [&mut self.train_images, &mut self.train_labels, &mut self.test_images, &mut self.test_labels, &mut self.data_dir]
+            .into_iter()
+            .flatten()
+    }
+
+    /// The same with nothing left open: the data's name, the neuron, the goal, absolute paths.
+    ///
+    /// # Errors
+    ///
+    /// If settings do not go together or one is impossible.
+    pub fn resolved(mut self) -> Result<Self, RunError> {
+        let setting = |message: &str| Err(RunError::Setting(message.to_owned()));
+        match (&self.train_images, &self.test_images) {
+            (Some(_), Some(_)) if self.data.is_some() => {
+                return setting("a data set by name and files of one's own exclude each other: leave out data, or the files");
+            }
+            (Some(_), Some(_)) => {}
+            (None, None) if self.train_labels.is_some() || self.test_labels.is_some() => {
+                return setting("labels without images: give train-images and test-images too");
+            }
+            (None, None) => self.data = Some(self.data.unwrap_or_else(|| "digits".to_owned())),
+            _ => return setting("data of one's own need both train-images and test-images"),
+        }
+        for path in self.paths() {
+            *path = std::path::absolute(&*path).map_err(RunError::read(path))?;
+        }
+        self.neuron = Some(self.neuron.unwrap_or_else(|| self.surrogate.default_neuron()));
+        self.goal = Some(match (self.goal, self.surrogate.has_binary_weights()) {
+            (Some(Goal::Binary), false) => {
+                return Err(RunError::Setting(format!(
+                    "goal binary with surrogate {}: there are no binary weights behind it; use goal surrogate",
+                    self.surrogate
+                )));
+            }
+            (Some(goal), _) => goal,
+            (None, binary) => {
+                if binary {
+                    Goal::Binary
+                } else {
+                    Goal::Surrogate
+                }
+            }
+        });
+        if i64::try_from(self.seed).is_err() {
+            return Err(RunError::Setting(format!("seed = {}: at most {}", self.seed, i64::MAX)));
+        }
+        check_samples(&self.samples)?;
+        self.train_config()?.check()?;
+        Ok(self)
+    }
+
+    /// The network's part. Inputs and classes come from the data.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`NetworkConfig::check`].
+    pub fn network_config(&self, inputs: usize, classes: usize) -> Result<NetworkConfig, RunError> {
+        let config = NetworkConfig {
+            inputs,
+            classes,
+            depth: self.depth,
+            width: self.width,
+            surrogate: self.surrogate,
+            neuron: self.neuron.unwrap_or_else(|| self.surrogate.default_neuron()),
+            init: self.init,
+            sigma_m2: self.sigma_m2,
+            sigma_b2: self.sigma_b2,
+            tau: self.tau,
+        };
+        config.check()?;
+        Ok(config)
+    }
+
+    /// The training's part.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`TrainConfig::check`].
+    pub fn train_config(&self) -> Result<TrainConfig, RunError> {
+        let binary = self.surrogate.has_binary_weights();
+        let config = TrainConfig {
+            goal: self.goal.unwrap_or(if binary { Goal::Binary } else { Goal::Surrogate }),
+            means: self.means,
+            anneal_from: self.anneal_from,
+            beta: self.beta,
+            variance_gradient: self.variance_gradient,
+            optimizer: self.optimizer,
+            lr: self.lr,
+            schedule: self.schedule,
+            batch: self.batch,
+            epochs: self.epochs,
+            train_fraction: self.train_fraction,
+            validation: self.validation,
+            seed: self.seed,
+        };
+        config.check()?;
+        Ok(config)
+    }
+
+    /// All settings as JSON, keys in order.
+    pub fn to_json(&self) -> Value {
+        serde_json::to_value(self).expect("settings are numbers and texts")
+    }
+
+    /// Twelve hexadecimal digits that differ between settings: the start of the SHA-256 of their JSON with sorted keys.
+    pub fn hash(&self) -> String {
+        let config = Self { data_dir: None, ..self.clone() };
+        let sorted: BTreeMap<String, Value> = serde_json::from_value(config.to_json()).expect("settings are an object");
+        let text = serde_json::to_string(&sorted).expect("a value is JSON");
+        isinglass_data::sha256_of(text.as_bytes())[..12].to_owned()
+    }
+}
+
+/// Checks numbers of sampled networks.
+///
+/// # Errors
+///
+/// [`RunError::Setting`] for none at all, or too many.
+pub fn check_samples(samples: &[usize]) -> Result<(), RunError> {
+    const MOST: usize = 1_000_000;
+    match samples.iter().find(|&&count| count == 0 || count > MOST) {
+        Some(count) => Err(RunError::Setting(format!("samples = {count}: from 1 to {MOST} networks can be sampled"))),
+        None => Ok(()),
+    }
+}
+
+/// TOML's account of an error takes several lines and repeats the text.
+fn one_sentence(text: &str, error: &toml::de::Error) -> String {
+    let message = error.message().lines().collect::<Vec<_>>().join(", ");
+    match error.span() {
+        Some(span) => format!("line {}: {message}", 1 + text[..span.start].matches('\n').count()),
+        None => message,
+    }
+}
+
+/// TOML's own truth values, and the words of the flag.
+fn on_or_off<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "true, false, \"on\" or \"off\"")]
+    enum Switch {
+        Bool(bool),
+        Word(Word),
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    enum Word {
+        On,
+        Off,
+    }
+    Ok(matches!(Switch::deserialize(deserializer)?, Switch::Bool(true) | Switch::Word(Word::On)))
+}
+
+/// `samples = 10` and `samples = [5, 100]`.
+fn one_or_many<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<usize>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "a number of networks, or a list of them")]
+    enum Samples {
+        One(usize),
+        Many(Vec<usize>),
+    }
+    Ok(match Samples::deserialize(deserializer)? {
+        Samples::One(count) => vec![count],
+        Samples::Many(counts) => counts,
+    })
+}
+
+mod neuron_text {
+    use isinglass_net::Neuron;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub fn serialize<S: Serializer>(neuron: &Option<Neuron>, serializer: S) -> Result<S::Ok, S::Error> {
+        neuron.map(|neuron| neuron.to_string()).serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Neuron>, D::Error> {
+        String::deserialize(deserializer)?.parse().map(Some).map_err(serde::de::Error::custom)
+    }
+}

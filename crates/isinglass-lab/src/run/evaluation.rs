@@ -1,0 +1,97 @@
+//! How good a network is: the surrogate, the deterministic binary network and stochastic ones, on test, training and validation examples.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use isinglass_data::Dataset;
+use isinglass_net::{Evaluator, Examples, Network, Partition, SampledScore, Score};
+use serde::Serialize;
+
+use super::RunError;
+use super::data::{check_fit, examples};
+
+/// The three networks behind a checkpoint on some examples.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Scores {
+    /// The surrogate.
+    pub surrogate: Score,
+    /// `sign(M)`; `None` without binary weights.
+    pub binary: Option<Score>,
+    /// Sampled binary networks; empty without binary weights.
+    pub stochastic: Vec<SampledScore>,
+}
+
+/// What `isinglass evaluate` prints.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Evaluation {
+    /// On the test examples.
+    pub test: Scores,
+    /// On the examples the run trained with.
+    pub train: Scores,
+    /// On those it held out; `None` if there are none.
+    pub validation: Option<Scores>,
+}
+
+/// How to evaluate.
+#[derive(Debug, Clone)]
+pub struct Sampling {
+    /// Numbers of stochastic binary networks to average over.
+    pub samples: Vec<usize>,
+    /// The seed they are drawn with.
+    pub seed: u64,
+    /// Number of threads.
+    pub threads: usize,
+}
+
+impl Evaluation {
+    /// Evaluates a network. `progress` is told how many sampled networks are done, of how many in all.
+    ///
+    /// # Errors
+    ///
+    /// If data and network do not fit, and [`RunError::Stopped`] soon after `stop` became true.
+    pub fn new(
+        network: &Network,
+        data: &Dataset,
+        partition: &Partition,
+        sampling: &Sampling,
+        stop: &AtomicBool,
+        progress: &mut dyn FnMut(usize, usize),
+    ) -> Result<Self, RunError> {
+        check_fit(&network.config, data)?;
+        let (train, test) = (examples(&data.train, network.config.classes)?, examples(&data.test, network.config.classes)?);
+        let held_out = (!partition.validation.is_empty()).then_some(&*partition.validation);
+        let parts = if held_out.is_some() { 3 } else { 2 };
+        let mut evaluator = Evaluator::new(network, sampling.threads);
+        let mut part = 0;
+        let mut scores = |examples: &Examples<'_>, indices: Option<&[u32]>| {
+            let mut told = |done: usize, of: usize| progress(part * of + done, parts * of);
+            let scores = Scores::new(&mut evaluator, examples, indices, sampling, stop, &mut told);
+            part += 1;
+            scores
+        };
+        Ok(Self {
+            test: scores(&test, None)?,
+            train: scores(&train, Some(&partition.train))?,
+            validation: held_out.map(|indices| scores(&train, Some(indices))).transpose()?,
+        })
+    }
+}
+
+impl Scores {
+    fn new(
+        evaluator: &mut Evaluator<'_>,
+        examples: &Examples<'_>,
+        indices: Option<&[u32]>,
+        sampling: &Sampling,
+        stop: &AtomicBool,
+        progress: &mut dyn FnMut(usize, usize),
+    ) -> Result<Self, RunError> {
+        let go_on = || if stop.load(Ordering::Relaxed) { Err(RunError::Stopped) } else { Ok(()) };
+        go_on()?;
+        let surrogate = evaluator.surrogate(examples, indices);
+        go_on()?;
+        let binary = evaluator.binary(examples, indices);
+        go_on()?;
+        let stochastic = evaluator.stochastic(examples, indices, &sampling.samples, sampling.seed, progress);
+        Ok(Self { surrogate, binary, stochastic })
+    }
+}

@@ -1,0 +1,156 @@
+//! What a network consists of, and what it looks like inside.
+
+use isinglass_data::Dataset;
+use isinglass_net::{Diagnosis, Initialisation, LayerDiagnosis, Network, NetworkConfig, Partition};
+use serde::Serialize;
+
+use super::RunError;
+use super::data::{check_fit, examples};
+
+/// Examples that go through a network to look inside.
+const EXAMPLES: usize = 1000;
+
+/// A network's parts and their diagnosis.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Inspection {
+    /// The whole.
+    pub network: NetworkSummary,
+    /// How it was drawn.
+    pub initialisation: InitialisationSummary,
+    /// Layer by layer, the output layer last.
+    pub layers: Vec<LayerSummary>,
+}
+
+/// The size of a network.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct NetworkSummary {
+    /// `784-512×2-10`.
+    pub shape: String,
+    /// The surrogate's name.
+    pub surrogate: String,
+    /// The neuron's name.
+    pub neuron: String,
+    /// Size of all layers.
+    #[serde(flatten)]
+    pub size: Size,
+}
+
+/// What parameters there are, and the memory they take.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+pub struct Size {
+    /// Parameters of one bit: weights, where they are binary.
+    pub binary_parameters: usize,
+    /// Parameters of 32 bits: biases, and weights that are not binary.
+    pub float_parameters: usize,
+    /// Bits of all parameters together.
+    pub bits: usize,
+    /// Bytes of the binary network, weights packed.
+    pub bytes: usize,
+    /// Bytes of a network of the same shape with 32-bit weights.
+    pub float32_bytes: usize,
+}
+
+impl Size {
+    fn of_layer((inputs, outputs): (usize, usize), binary: bool) -> Self {
+        let (weights, biases) = (inputs * outputs, outputs);
+        let (binary_parameters, float_parameters) = if binary { (weights, biases) } else { (0, weights + biases) };
+        let bits = binary_parameters + 32 * float_parameters;
+        Self { binary_parameters, float_parameters, bits, bytes: bits.div_ceil(8), float32_bytes: 4 * (weights + biases) }
+    }
+
+    /// The size of a network.
+    pub fn of_network(config: &NetworkConfig) -> Self {
+        let binary = config.surrogate.has_binary_weights();
+        config.shapes().into_iter().map(|shape| Self::of_layer(shape, binary)).fold(Self::default(), |a, b| Self {
+            binary_parameters: a.binary_parameters + b.binary_parameters,
+            float_parameters: a.float_parameters + b.float_parameters,
+            bits: a.bits + b.bits,
+            bytes: a.bytes + b.bytes,
+            float32_bytes: a.float32_bytes + b.float32_bytes,
+        })
+    }
+}
+
+/// What the initialisation came to, and why.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct InitialisationSummary {
+    /// The distribution's name.
+    pub distribution: String,
+    /// `σ_m²` (or `σ_w²`) that was asked of it; `None` where the shape decides.
+    pub sigma_m2: Option<f64>,
+    /// `σ_b²`.
+    pub sigma_b2: f64,
+    /// Why, in a sentence.
+    pub reason: String,
+}
+
+impl From<Initialisation> for InitialisationSummary {
+    fn from(initialisation: Initialisation) -> Self {
+        Self {
+            distribution: initialisation.distribution.to_string(),
+            sigma_m2: initialisation.sigma2,
+            sigma_b2: initialisation.sigma_b2,
+            reason: initialisation.reason,
+        }
+    }
+}
+
+/// One layer.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LayerSummary {
+    /// What it looks like.
+    #[serde(flatten)]
+    pub diagnosis: LayerDiagnosis,
+    /// Mean square of the means before training.
+    pub initial_sigma_m2: f64,
+    /// How large it is.
+    #[serde(flatten)]
+    pub size: Size,
+}
+
+impl Inspection {
+    /// Looks inside a network with some of the run's training examples. `initial` is the network before training.
+    ///
+    /// # Errors
+    ///
+    /// If data and network do not fit.
+    pub fn new(network: &Network, initial: &Network, data: &Dataset, partition: &Partition, threads: usize) -> Result<Self, RunError> {
+        let config = &network.config;
+        let binary = config.surrogate.has_binary_weights();
+        let diagnosis = diagnose(network, initial, data, partition, threads)?;
+        let layers = diagnosis.layers.into_iter().zip(&network.layers).zip(&initial.layers);
+        let layers = layers.map(|((diagnosis, layer), initial)| LayerSummary {
+            diagnosis,
+            initial_sigma_m2: mean_square(&initial.means),
+            size: Size::of_layer((layer.inputs, layer.outputs), binary),
+        });
+        Ok(Self {
+            network: NetworkSummary {
+                shape: format!("{}-{}×{}-{}", config.inputs, config.width, config.depth, config.classes),
+                surrogate: config.surrogate.to_string(),
+                neuron: config.neuron.to_string(),
+                size: Size::of_network(config),
+            },
+            initialisation: Initialisation::new(config)?.into(),
+            layers: layers.collect(),
+        })
+    }
+}
+
+/// The diagnosis on some of the training examples.
+pub(crate) fn diagnose(
+    network: &Network,
+    initial: &Network,
+    data: &Dataset,
+    partition: &Partition,
+    threads: usize,
+) -> Result<Diagnosis, RunError> {
+    check_fit(&network.config, data)?;
+    let train = examples(&data.train, network.config.classes)?;
+    let indices = &partition.train[..partition.train.len().min(EXAMPLES)];
+    Ok(Diagnosis::new(network, Some(initial), &train, indices, threads)?)
+}
+
+fn mean_square(values: &[f32]) -> f64 {
+    values.iter().map(|&value| f64::from(value) * f64::from(value)).sum::<f64>() / values.len() as f64
+}

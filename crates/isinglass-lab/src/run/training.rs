@@ -1,0 +1,254 @@
+//! Training a run to its end, from wherever it stands.
+
+use std::num::NonZeroU64;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use isinglass_data::Dataset;
+use isinglass_net::{Checkpoint, Examples, Initialisation, Network, NetworkConfig, Partition, Progress, Rng, Step, TrainConfig, Trainer};
+use serde_json::{Value, json};
+
+use super::inspection::diagnose;
+use super::metrics::{Metrics, epoch_line};
+use super::reach::Reach;
+use super::summary::finish;
+use super::{BEST, CONFIG, InitialisationSummary, LAST, METRICS, Run, RunError, Size, examples};
+
+/// What changes how a run is made, but not how it ends.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Number of threads.
+    pub threads: usize,
+    /// Save the last checkpoint also after every so many steps, not after epochs only.
+    pub checkpoint_steps: Option<NonZeroU64>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { threads: std::thread::available_parallelism().map_or(1, usize::from), checkpoint_steps: None }
+    }
+}
+
+/// What happens during a run.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// Network and data are ready; training begins or goes on.
+    Ready(&'a Ready),
+    /// A step was made.
+    Step {
+        /// What it came to.
+        step: &'a Step,
+        /// Where the run stands.
+        progress: Progress,
+    },
+    /// An epoch has ended: its line of `metrics.jsonl`.
+    Epoch(&'a Value),
+    /// So many binary networks of so many were sampled for the final report.
+    Sampled(usize, usize),
+}
+
+/// A run about to begin or to go on.
+#[derive(Debug, Clone)]
+pub struct Ready {
+    /// Where it stands.
+    pub progress: Progress,
+    /// Examples to train with.
+    pub train: usize,
+    /// Examples held out.
+    pub validation: usize,
+    /// Size of the network.
+    pub size: Size,
+    /// What the initialisation came to.
+    pub initialisation: InitialisationSummary,
+    /// What the user should know about these settings.
+    pub notices: Vec<String>,
+}
+
+impl Run {
+    /// Trains until the run ends, and gives back its result, the contents of `summary.json`. `watch` is told what happens.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::Stopped`] after the step in which `stop` became true; the last checkpoint is then of that step. After any other error it is the last good one.
+    pub fn train(
+        &mut self,
+        data: &Dataset,
+        options: &Options,
+        stop: &AtomicBool,
+        watch: &mut dyn FnMut(Event<'_>),
+    ) -> Result<Value, RunError> {
+        let config = self.config.network_config(data.train.image_len(), data.classes)?;
+        let train_config = self.config.train_config()?;
+        let checkpoint = self.last_checkpoint(&config, &train_config)?;
+        let step = checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.progress().step);
+        let (mut metrics, lines) = Metrics::open(&self.path(METRICS), step)?;
+        let (mut trainer, begin) = prepare(data, &config, &train_config, checkpoint, lines.is_empty(), options.threads)?;
+
+        let progress = trainer.progress();
+        let notices = match &begin {
+            Some((_, reach)) => reach.notice(&train_config, progress).into_iter().collect(),
+            None => notices_of(&lines[0]),
+        };
+        let ready = Ready {
+            progress,
+            train: trainer.partition().train.len(),
+            validation: trainer.partition().validation.len(),
+            size: Size::of_network(&config),
+            initialisation: Initialisation::new(&config)?.into(),
+            notices,
+        };
+        match begin {
+            Some((diagnosis, _)) => {
+                metrics.append(&self.start_line(data, &ready, options))?;
+                metrics.append(&diagnosis)?;
+            }
+            None => metrics.append(&json!({
+                "kind": "resume", "step": step, "version": env!("CARGO_PKG_VERSION"), "threads": options.threads
+            }))?,
+        }
+        watch(Event::Ready(&ready));
+        self.train_on(&mut trainer, options, stop, &mut metrics, watch)?;
+
+        let (network, partition) = (trainer.network(), trainer.partition().clone());
+        drop(trainer);
+        let mut initial = config.init(&mut Rng::new(train_config.seed))?;
+        initial.preprocessing = network.preprocessing;
+        let mut sampled = |done, of| watch(Event::Sampled(done, of));
+        finish(self, data, [&initial, &network], &partition, &ready, options, stop, &mut metrics, &mut sampled)
+    }
+
+    /// Step by step to the end.
+    fn train_on(
+        &self,
+        trainer: &mut Trainer<'_>,
+        options: &Options,
+        stop: &AtomicBool,
+        metrics: &mut Metrics,
+        watch: &mut dyn FnMut(Event<'_>),
+    ) -> Result<(), RunError> {
+        let (last, best) = (self.path(LAST), self.path(BEST));
+        let save = |trainer: &Trainer<'_>, path: &Path| Ok::<_, RunError>(trainer.checkpoint().save(path)?);
+        let mut clock = Clock::start();
+        let mut saved = None;
+        while !trainer.is_finished() {
+            if stop.load(Ordering::Relaxed) {
+                if saved != Some(trainer.progress().step) {
+                    save(trainer, &last)?;
+                }
+                return Err(RunError::Stopped);
+            }
+            let step = trainer.step()?;
+            clock.samples += step.examples;
+            watch(Event::Step { step: &step, progress: trainer.progress() });
+            if let Some(report) = &step.epoch {
+                if report.is_best {
+                    save(trainer, &best)?;
+                }
+                let line = epoch_line(report, step.step, clock.samples, clock.seconds());
+                metrics.append(&line)?;
+                watch(Event::Epoch(&line));
+                clock = Clock::start();
+            }
+            if step.epoch.is_some() || options.checkpoint_steps.is_some_and(|steps| step.step % steps == 0) {
+                save(trainer, &last)?;
+                saved = Some(step.step);
+            }
+        }
+        Ok(())
+    }
+
+    /// The checkpoint to go on from, if there is one.
+    fn last_checkpoint(&self, config: &NetworkConfig, train: &TrainConfig) -> Result<Option<Checkpoint>, RunError> {
+        let path = self.path(LAST);
+        if !path.exists() {
+            return Ok(None);
+        }
+        let checkpoint = Checkpoint::load(&path)?;
+        let changed = |what| Err(RunError::ConfigChanged { path: self.path(CONFIG), what });
+        if checkpoint.network.config != *config {
+            return changed("the checkpoint's network is another");
+        }
+        if checkpoint.train != *train {
+            return changed("the checkpoint was trained otherwise");
+        }
+        Ok(Some(checkpoint))
+    }
+
+    fn start_line(&self, data: &Dataset, ready: &Ready, options: &Options) -> Value {
+        json!({
+            "kind": "start",
+            "step": 0,
+            "version": env!("CARGO_PKG_VERSION"),
+            "threads": options.threads,
+            "config": self.config().to_json(),
+            "data": {
+                "name": data.name,
+                "inputs": data.train.image_len(),
+                "classes": data.classes,
+                "train": ready.train,
+                "validation": ready.validation,
+                "test": data.test.len(),
+            },
+            "network": ready.size,
+            "initialisation": ready.initialisation,
+            "notices": ready.notices,
+        })
+    }
+}
+
+/// Makes the trainer; at a run's beginning also looks inside the initial network. That comes first, so that there is one network in memory at a time.
+fn prepare<'a>(
+    data: &'a Dataset,
+    config: &NetworkConfig,
+    train: &TrainConfig,
+    checkpoint: Option<Checkpoint>,
+    begins: bool,
+    threads: usize,
+) -> Result<(Trainer<'a>, Option<(Value, Reach)>), RunError> {
+    let examples: Examples<'a> = examples(&data.train, data.classes)?;
+    let look = |network: &Network, partition: &Partition| {
+        let diagnosis = diagnose(network, network, data, partition, threads)?;
+        let line = json!({ "kind": "diagnosis", "when": "start", "step": 0, "layers": diagnosis.layers });
+        Ok::<_, RunError>((line, Reach::new(network, train)))
+    };
+    let initial = || {
+        let partition = Partition::new(examples.len(), train)?;
+        let mut network = config.init(&mut Rng::new(train.seed))?;
+        network.preprocessing = examples.standardising(&partition.train);
+        Ok::<_, RunError>((network, partition))
+    };
+    let Some(checkpoint) = checkpoint else {
+        let (network, partition) = initial()?;
+        let begin = if begins { Some(look(&network, &partition)?) } else { None };
+        return Ok((Trainer::new(network, train.clone(), examples, threads)?, begin));
+    };
+    let begin = if begins {
+        let (network, partition) = initial()?;
+        Some(look(&network, &partition)?)
+    } else {
+        None
+    };
+    Ok((Trainer::resume(checkpoint, examples, threads)?, begin))
+}
+
+fn notices_of(start: &Value) -> Vec<String> {
+    let notices = start["notices"].as_array().into_iter().flatten();
+    notices.filter_map(|notice| notice.as_str().map(str::to_owned)).collect()
+}
+
+/// Time and examples since an epoch began or the run went on.
+struct Clock {
+    began: Instant,
+    samples: usize,
+}
+
+impl Clock {
+    fn start() -> Self {
+        Self { began: Instant::now(), samples: 0 }
+    }
+
+    fn seconds(&self) -> f64 {
+        self.began.elapsed().as_secs_f64()
+    }
+}

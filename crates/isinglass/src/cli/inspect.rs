@@ -1,0 +1,82 @@
+//! `isinglass inspect`.
+
+use std::io::{self, Write};
+
+use isinglass_lab::run::{Inspection, RunError};
+use serde_json::{Value, json};
+
+use super::output::{OutputArgs, ThreadsArgs};
+use super::report::{Report, to_record};
+use super::run::subject::SubjectArgs;
+use super::run::{pictures, tables};
+use super::{CliError, Format};
+
+/// What a trained network consists of and looks like inside, layer by layer.
+///
+/// σ_m² is the variance of the means, polarised the part of them beyond ±0.9, flipped the part of the weights with another sign than at the start. The variance of the fields, measured with a
+/// thousand training examples, stands beside what the theory predicts from the variances of means and biases; χ₁ is the theory's too. saturated is the part of the neurons beyond ±0.9.
+/// The picture shows the histograms of means and neurons, and the variances.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  isinglass inspect runs/a
+  isinglass inspect runs/a --checkpoint best --plot insides.png
+  isinglass inspect runs/a --format csv")]
+pub struct Args {
+    #[command(flatten)]
+    subject: SubjectArgs,
+    #[command(flatten)]
+    threads: ThreadsArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+impl Args {
+    pub fn run(self) -> Result<(), CliError> {
+        let plot = self.output.plot()?;
+        let subject = self.subject.load()?;
+        let checkpoint = &subject.checkpoint;
+        let initial = checkpoint.initial_network().map_err(RunError::from)?;
+        let inspection = Inspection::new(&checkpoint.network, &initial, &subject.data, &subject.partition, self.threads.count())?;
+        let progress = checkpoint.progress();
+        let mut result = to_record(&json!({
+            "data": subject.data.name,
+            "epoch": progress.epoch,
+            "epochs": progress.epochs,
+            "step": progress.step,
+            "steps": progress.steps,
+        }));
+        result.extend(to_record(&inspection));
+        let result = Value::Object(result);
+        if let Some(path) = plot {
+            pictures::insides(&result)?.save(path)?;
+        }
+        let mut report = Report::default();
+        match self.output.format() {
+            Format::Table => return Ok(write_tables(&mut io::stdout().lock(), &result)?),
+            Format::Json => report.facts(to_record(&result)),
+            Format::Csv => report.rows("layers", tables::layer_rows(&result)),
+        };
+        Ok(report.print(self.output.format())?)
+    }
+}
+
+fn write_tables(out: &mut impl Write, result: &Value) -> io::Result<()> {
+    let network = &result["network"];
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    writeln!(
+        out,
+        "{}, surrogate {}, neuron {}: epoch {} of {}, step {} of {}\n",
+        text(&network["shape"]),
+        text(&network["surrogate"]),
+        text(&network["neuron"]),
+        result["epoch"],
+        result["epochs"],
+        result["step"],
+        result["steps"]
+    )?;
+    tables::write_summary(out, result)?;
+    writeln!(out)?;
+    tables::write_diagnosis(out, result)?;
+    writeln!(out)?;
+    tables::write_histograms(out, result)
+}

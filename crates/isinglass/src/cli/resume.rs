@@ -1,0 +1,42 @@
+//! `isinglass resume`.
+
+use std::path::PathBuf;
+
+use isinglass_lab::run::Run;
+
+use super::CliError;
+use super::run::perform::PerformArgs;
+
+/// Go on with a run that was stopped.
+///
+/// It ends with the very same checkpoints as if it had not been stopped, however it was: by Ctrl-C, kill -9, a power cut or a full disk. Settings are those of the run's config.toml
+/// and cannot be changed. A run that has ended is not trained further: its result is printed again.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  isinglass resume runs/a
+  isinglass resume runs/a --threads 1 --format json")]
+pub struct Args {
+    /// The run's directory
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+
+    /// Directory that holds mnist/ and fashion-mnist/ [default: where the run found them]
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+
+    #[command(flatten)]
+    perform: PerformArgs,
+}
+
+impl Args {
+    pub fn run(self) -> Result<(), CliError> {
+        self.perform.plot()?;
+        let run = Run::open(&self.directory)?;
+        if let Some(summary) = run.summary()? {
+            self.perform.say("the run has ended: this is its result");
+            return self.perform.print(&self.directory, summary);
+        }
+        let data = run.config().load_data(self.data_dir.as_deref())?;
+        self.perform.train(run, &data)
+    }
+}

@@ -1,0 +1,10 @@
+//! What the commands around training runs share.
+
+pub mod data;
+pub mod histogram;
+pub mod perform;
+pub mod pictures;
+pub mod progress;
+pub mod signals;
+pub mod subject;
+pub mod tables;

@@ -1,0 +1,117 @@
+//! Training a run and printing what it came to: the common part of `train` and `resume`.
+
+use std::io::{self, Write};
+use std::num::NonZeroU64;
+use std::path::Path;
+
+use isinglass_data::Dataset;
+use isinglass_lab::run::{Event, Options, Run, RunError, read_metrics};
+use serde_json::Value;
+
+use super::progress::{Watcher, introduce, tell};
+use super::signals::Signals;
+use super::{pictures, tables};
+use crate::cli::output::{OutputArgs, ThreadsArgs};
+use crate::cli::report::{Report, wrap};
+use crate::cli::{CliError, Format};
+
+/// How a run is made and shown, without changing how it ends.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "How it is done and shown")]
+pub struct PerformArgs {
+    #[command(flatten)]
+    threads: ThreadsArgs,
+
+    /// Save the last checkpoint also after every N steps, not after epochs only
+    #[arg(long, value_name = "N")]
+    checkpoint_steps: Option<NonZeroU64>,
+
+    /// Show no progress
+    #[arg(long)]
+    quiet: bool,
+
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+impl PerformArgs {
+    /// The file for the curves, checked before anything is computed.
+    pub fn plot(&self) -> Result<Option<&Path>, CliError> {
+        self.output.plot()
+    }
+
+    /// Says something beside the result, unless nothing is to be said.
+    pub fn say(&self, message: &str) {
+        if !self.quiet {
+            tell(message);
+        }
+    }
+
+    /// Trains to the end and prints the result.
+    pub fn train(&self, mut run: Run, data: &Dataset) -> Result<(), CliError> {
+        let signals = Signals::listen()?;
+        let options = Options { threads: self.threads.count(), checkpoint_steps: self.checkpoint_steps };
+        let mut watcher = Watcher::new(self.quiet);
+        let (config, directory) = (run.config().clone(), run.directory().to_owned());
+        let result = run.train(data, &options, signals.asked(), &mut |event| {
+            if let Event::Ready(ready) = &event
+                && !self.quiet
+            {
+                introduce(ready, &config, data, &directory);
+            }
+            watcher.watch(&event);
+        });
+        watcher.end();
+        match (result, watcher.progress()) {
+            (Ok(summary), _) => self.print(&directory, summary),
+            (Err(RunError::Stopped), Some(progress)) => Err(CliError::Stopped { directory, progress, signal: signals.number() }),
+            (Err(error), _) => Err(error.into()),
+        }
+    }
+
+    /// Prints and draws the result of a run that has ended.
+    pub fn print(&self, directory: &Path, summary: Value) -> Result<(), CliError> {
+        if let Some(path) = self.plot()? {
+            pictures::curves(&summary, &read_metrics(directory)?).save(path)?;
+        }
+        match self.output.format() {
+            Format::Table => Ok(write_tables(&mut io::stdout().lock(), directory, &summary)?),
+            Format::Json => {
+                let mut report = Report::default();
+                report.fact("run", directory.display().to_string());
+                if let Value::Object(summary) = summary {
+                    report.facts(summary);
+                }
+                Ok(report.print(Format::Json)?)
+            }
+            Format::Csv => {
+                let mut report = Report::default();
+                report.rows("scores", tables::score_rows(&summary));
+                Ok(report.print(Format::Csv)?)
+            }
+        }
+    }
+}
+
+fn write_tables(out: &mut impl Write, directory: &Path, summary: &Value) -> io::Result<()> {
+    let network = &summary["network"];
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    write!(out, "{}, surrogate {}, neuron {}", text(&network["shape"]), text(&network["surrogate"]), text(&network["neuron"]))?;
+    let epochs = if summary["epochs"] == 1 { "epoch" } else { "epochs" };
+    write!(out, ": {} {epochs} of {}", summary["epochs"], text(&summary["data"]))?;
+    writeln!(out, " in {:.1} s, the best was epoch {}\n", summary["seconds"].as_f64().unwrap_or(f64::NAN), summary["best_epoch"])?;
+    tables::write_summary(out, summary)?;
+    writeln!(out)?;
+    tables::write_diagnosis(out, summary)?;
+    writeln!(out)?;
+    tables::write_histograms(out, summary)?;
+    writeln!(out)?;
+    tables::write_scores(out, summary)?;
+    for notice in summary["notices"].as_array().into_iter().flatten() {
+        writeln!(out)?;
+        for line in wrap(&format!("Note: {}", text(notice)), 100) {
+            writeln!(out, "{line}")?;
+        }
+    }
+    writeln!(out, "\nThe run is in {}", directory.display())
+}

@@ -1,0 +1,186 @@
+//! What a run shows while it goes on, all of it on standard error: a bar on a terminal, else a line per epoch.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+use std::time::Instant;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use isinglass_data::Dataset;
+use isinglass_lab::run::{Event, Ready, RunConfig};
+use isinglass_net::{Progress, Step};
+use isinglass_theory::verdict::digits;
+use serde_json::Value;
+
+use super::tables::{grouped, kibibytes, percent};
+
+/// Watches a run.
+pub struct Watcher {
+    bar: ProgressBar,
+    quiet: bool,
+    on_terminal: bool,
+    epochs: usize,
+    began: Instant,
+    samples: usize,
+    epoch: EpochSoFar,
+    progress: Option<Progress>,
+}
+
+/// Averages over the steps of the epoch that is going on.
+#[derive(Debug, Default)]
+struct EpochSoFar {
+    loss: f64,
+    correct: usize,
+    examples: usize,
+}
+
+impl Watcher {
+    pub fn new(quiet: bool) -> Self {
+        Self {
+            bar: bar(!quiet, "{prefix} {bar:24} {msg}, {eta} left"),
+            quiet,
+            on_terminal: io::stderr().is_terminal(),
+            epochs: 0,
+            began: Instant::now(),
+            samples: 0,
+            epoch: EpochSoFar::default(),
+            progress: None,
+        }
+    }
+
+    /// Where the run stood when it was last heard of.
+    pub fn progress(&self) -> Option<Progress> {
+        self.progress
+    }
+
+    /// Takes note of what happens.
+    pub fn watch(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Ready(ready) => self.begin(ready.progress),
+            Event::Step { step, progress } => self.step(step, *progress),
+            Event::Epoch(line) => {
+                if !self.quiet && !self.on_terminal {
+                    tell(&describe_epoch(line, self.epochs));
+                }
+            }
+            Event::Sampled(done, of) => {
+                if *done == 1 || self.bar.length() != Some(*of as u64) {
+                    self.bar.set_prefix("evaluating");
+                    self.bar.set_message("binary networks sampled");
+                    self.bar.set_length(*of as u64);
+                    self.bar.reset_eta();
+                }
+                self.bar.set_position(*done as u64);
+            }
+        }
+    }
+
+    fn begin(&mut self, progress: Progress) {
+        self.epochs = progress.epochs;
+        self.progress = Some(progress);
+        self.began = Instant::now();
+        self.bar.set_prefix(format!("epoch {}/{}", progress.epoch + 1, progress.epochs));
+        self.bar.set_message("first step");
+        self.bar.set_length(progress.steps);
+        self.bar.set_position(progress.step);
+        self.bar.reset_eta();
+    }
+
+    fn step(&mut self, step: &Step, progress: Progress) {
+        self.progress = Some(progress);
+        self.samples += step.examples;
+        self.epoch.loss += f64::from(step.loss) * step.examples as f64;
+        self.epoch.correct += step.correct;
+        self.epoch.examples += step.examples;
+        if self.on_terminal {
+            let examples = self.epoch.examples as f64;
+            let speed = self.samples as f64 / self.began.elapsed().as_secs_f64();
+            // The epoch that a step belongs to, counted from 1.
+            self.bar.set_prefix(format!("epoch {}/{}", (step.step - 1) / progress.steps_per_epoch + 1, progress.epochs));
+            self.bar.set_message(format!(
+                "loss {:.4}, accuracy {}, {} samples/s",
+                self.epoch.loss / examples,
+                percent(self.epoch.correct as f64 / examples),
+                grouped(speed as usize)
+            ));
+            self.bar.set_position(step.step);
+        }
+        if step.epoch.is_some() {
+            self.epoch = EpochSoFar::default();
+        }
+    }
+
+    /// Removes the bar.
+    pub fn end(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// A line on standard error. That nobody reads it is no reason to stop training.
+pub fn tell(line: &str) {
+    let _ = writeln!(io::stderr(), "{line}");
+}
+
+/// Says what is about to be trained, and where it goes.
+pub fn introduce(ready: &Ready, config: &RunConfig, data: &Dataset, directory: &Path) {
+    let (size, init) = (&ready.size, &ready.initialisation);
+    let neuron = config.neuron.map(|neuron| neuron.to_string()).unwrap_or_default();
+    let weights = if size.binary_parameters > 0 {
+        format!("{} binary weights, {} biases", grouped(size.binary_parameters), grouped(size.float_parameters))
+    } else {
+        format!("{} real parameters", grouped(size.float_parameters))
+    };
+    tell(&format!(
+        "network  {}-{}×{}-{}, surrogate {}, neuron {neuron}: {weights}, {}",
+        data.train.image_len(),
+        config.width,
+        config.depth,
+        data.classes,
+        config.surrogate,
+        kibibytes(size.bytes),
+    ));
+    let (symbol, drawn) = if config.surrogate.has_binary_weights() { ("σ_m²", "means") } else { ("σ_w²", "weights") };
+    let variance = init.sigma_m2.map(|sigma2| format!(", {symbol} = {}", digits(sigma2))).unwrap_or_default();
+    tell(&format!("{drawn:7}  {}{variance}, σ_b² = {}: {}", init.distribution, digits(init.sigma_b2), init.reason));
+    tell(&format!(
+        "data     {}: {} examples to train with, {} held out, {} to test with",
+        data.name,
+        grouped(ready.train),
+        grouped(ready.validation),
+        grouped(data.test.len())
+    ));
+    let step = ready.progress.step;
+    let place = if step > 0 { format!(", from step {step} of {}", ready.progress.steps) } else { String::new() };
+    tell(&format!("run      {}{place}", directory.display()));
+    for notice in &ready.notices {
+        tell(&format!("note: {notice}"));
+    }
+}
+
+/// `epoch 3/30: loss 0.1234, accuracy 96.12 %; validation 95.80 %, binary 93.20 %; β = 1; 52 000 samples/s`.
+fn describe_epoch(line: &Value, epochs: usize) -> String {
+    let accuracy = |key: &str| line[key]["accuracy"].as_f64();
+    let mut text = format!(
+        "epoch {}/{epochs}: loss {:.4}, accuracy {}",
+        line["epoch"],
+        line["train"]["nll"].as_f64().unwrap_or(f64::NAN),
+        percent(accuracy("train").unwrap_or(f64::NAN))
+    );
+    if let Some(validation) = accuracy("validation") {
+        text += &format!("; validation {}", percent(validation));
+    }
+    if let Some(binary) = accuracy("validation_binary") {
+        text += &format!(", binary {}", percent(binary));
+    }
+    if let Some(beta) = line["beta"].as_f64().filter(|beta| *beta != 1.0) {
+        text += &format!("; β = {}", digits(beta));
+    }
+    text + &format!("; {} samples/s", grouped(line["samples_per_second"].as_f64().unwrap_or(0.0) as usize))
+}
+
+/// A bar on a terminal, if it is wanted.
+pub fn bar(wanted: bool, template: &str) -> ProgressBar {
+    let visible = wanted && io::stderr().is_terminal();
+    let target = if visible { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::with_draw_target(None, target).with_style(style)
+}

@@ -1,0 +1,84 @@
+//! A trained network, named by its run's directory or by a checkpoint, and the data to look at it with.
+
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use isinglass_data::Dataset;
+use isinglass_lab::run::{BEST, LAST, RunConfig, RunError, read_checkpoint, read_config};
+use isinglass_net::{Checkpoint, Partition};
+
+use super::data::DataArgs;
+use crate::cli::CliError;
+use crate::cli::output::usage;
+
+/// Which network.
+#[derive(Debug, clap::Args)]
+pub struct SubjectArgs {
+    /// A run's directory, or a checkpoint (.safetensors)
+    #[arg(value_name = "DIR|FILE")]
+    path: PathBuf,
+
+    /// Which checkpoint of a run [default: last]
+    #[arg(long, value_enum)]
+    checkpoint: Option<CheckpointArg>,
+
+    #[command(flatten)]
+    data: DataArgs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum CheckpointArg {
+    /// The one after the last epoch (or the last step before the run was stopped)
+    Last,
+    /// The one after the epoch with the best validation accuracy
+    Best,
+}
+
+/// A network with its data.
+pub struct Subject {
+    pub checkpoint: Checkpoint,
+    pub config: RunConfig,
+    pub data: Dataset,
+    pub partition: Partition,
+}
+
+impl SubjectArgs {
+    pub fn load(&self) -> Result<Subject, CliError> {
+        let (checkpoint, config) = if self.path.is_dir() {
+            let config = read_config(&self.path)?;
+            let file = if self.checkpoint == Some(CheckpointArg::Best) { BEST } else { LAST };
+            (read_checkpoint(&self.path, file)?, Some(config))
+        } else if self.path.exists() {
+            if self.checkpoint.is_some() {
+                return Err(usage("--checkpoint chooses one of a run's checkpoints: give the run's directory, or leave it out"));
+            }
+            (Checkpoint::load(&self.path).map_err(RunError::from)?, config_beside(&self.path)?)
+        } else {
+            return Err(usage(format!("{}: there is no such run or checkpoint", self.path.display())));
+        };
+        let mut config = match config {
+            Some(config) => config,
+            None if self.data.is_given() => RunConfig::default(),
+            None => {
+                return Err(usage(format!(
+                    "{} is not in a run's directory: say with --data, or --train-images and --test-images, what to look at it with",
+                    self.path.display()
+                )));
+            }
+        };
+        self.data.apply(&mut config);
+        let data = config.load_data(self.data.directory())?;
+        let partition = Partition::new(data.train.len(), &checkpoint.train).map_err(RunError::from)?;
+        Ok(Subject { checkpoint, config, data, partition })
+    }
+}
+
+/// The settings of the run that a checkpoint lies in, if it lies in one.
+fn config_beside(file: &Path) -> Result<Option<RunConfig>, CliError> {
+    let directory = file.parent().map_or(Path::new("."), |parent| if parent.as_os_str().is_empty() { Path::new(".") } else { parent });
+    match read_config(directory) {
+        Ok(config) => Ok(Some(config)),
+        Err(RunError::NoRun(_)) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}

@@ -1,0 +1,192 @@
+//! The settings of a run as flags. A flag that is not given leaves the setting as it is.
+
+use clap::ValueEnum;
+use isinglass_lab::run::RunConfig;
+use isinglass_net::{Goal, Init, Means, Neuron, Optimizer, Schedule, Surrogate};
+
+/// Puts what was given in place of what is there.
+fn set<T: Clone>(setting: &mut T, given: &Option<T>) {
+    if let Some(given) = given {
+        setting.clone_from(given);
+    }
+}
+
+/// Which examples are used for what.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Data")]
+pub struct SelectionArgs {
+    /// Part of the training examples to use at all [default: 1]
+    #[arg(long, value_name = "PART", allow_hyphen_values = true)]
+    train_fraction: Option<f64>,
+
+    /// Part of these to hold out for validation, which chooses the best checkpoint [default: 0.1]
+    #[arg(long, value_name = "PART", allow_hyphen_values = true)]
+    validation: Option<f64>,
+
+    /// Stochastic binary networks to average over in the final report: one number, or several (5,100) [default: 10]
+    #[arg(long, value_name = "K", value_delimiter = ',', num_args = 1, allow_hyphen_values = true)]
+    samples: Option<Vec<usize>>,
+
+    /// The seed of everything random: equal seeds give equal bits [default: 1]
+    #[arg(long, allow_hyphen_values = true)]
+    seed: Option<u64>,
+}
+
+impl SelectionArgs {
+    pub fn apply(&self, config: &mut RunConfig) {
+        set(&mut config.train_fraction, &self.train_fraction);
+        set(&mut config.validation, &self.validation);
+        set(&mut config.samples, &self.samples);
+        set(&mut config.seed, &self.seed);
+    }
+}
+
+/// Shape and kind of the network.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Network")]
+pub struct NetworkArgs {
+    /// Number of hidden layers [default: 2]
+    #[arg(long, allow_hyphen_values = true)]
+    depth: Option<usize>,
+
+    /// Neurons per hidden layer [default: 512]
+    #[arg(long, allow_hyphen_values = true)]
+    width: Option<usize>,
+
+    /// deterministic, lrt-binary, lrt-continuous, continuous (no binary network behind it) or ste (straight-through) [default: deterministic]
+    #[arg(long, value_name = "NAME")]
+    surrogate: Option<Surrogate>,
+
+    /// sign, probit:α, logistic:α, erf:a (= erf(a·h)), tanh:k (= tanh(k·h)) [default: sign, for lrt-binary logistic:1, for lrt-continuous and continuous tanh:1]
+    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
+    neuron: Option<Neuron>,
+
+    /// Logits are τ times the field of the output layer [default: 1]
+    #[arg(long, value_name = "τ", allow_hyphen_values = true)]
+    tau: Option<f64>,
+}
+
+impl NetworkArgs {
+    pub fn apply(&self, config: &mut RunConfig) {
+        set(&mut config.depth, &self.depth);
+        set(&mut config.width, &self.width);
+        if let Some(surrogate) = self.surrogate
+            && surrogate != config.surrogate
+        {
+            // Another surrogate has another neuron and perhaps another goal, unless they are named too.
+            config.surrogate = surrogate;
+            config.neuron = None;
+            config.goal = None;
+        }
+        config.neuron = self.neuron.or(config.neuron);
+        set(&mut config.tau, &self.tau);
+    }
+}
+
+/// How means and biases are drawn.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Initialisation")]
+pub struct InitArgs {
+    /// auto (the smallest σ_m² that carries signals through the depth), critical (what `theory advise` says), two-point, clipped-gaussian, uniform, glorot or he [default: auto]
+    #[arg(long, value_name = "NAME")]
+    init: Option<Init>,
+
+    /// Variance of the means, at most 1; of the weights for surrogate continuous [default: chosen by --init]
+    #[arg(long, value_name = "σ_m²", alias = "sigma-w2", allow_hyphen_values = true)]
+    sigma_m2: Option<f64>,
+
+    /// Variance of the biases [default: chosen by --init]
+    #[arg(long, value_name = "σ_b²", allow_hyphen_values = true)]
+    sigma_b2: Option<f64>,
+}
+
+impl InitArgs {
+    pub fn apply(&self, config: &mut RunConfig) {
+        if let Some(init) = self.init
+            && init != config.init
+        {
+            // The file's variances belong to the file's initialisation.
+            config.init = init;
+            config.sigma_m2 = None;
+            config.sigma_b2 = None;
+        }
+        config.sigma_m2 = self.sigma_m2.or(config.sigma_m2);
+        config.sigma_b2 = self.sigma_b2.or(config.sigma_b2);
+    }
+}
+
+/// How means stay in [−1, 1] and become ±1.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Means and polarisation")]
+pub struct MeansArgs {
+    /// binary polarises the means, so that sign(M) is as good as the surrogate; surrogate trains as the paper does [default: binary where there are binary weights]
+    #[arg(long, value_name = "NAME")]
+    goal: Option<Goal>,
+
+    /// tanh: M = tanh(βθ), or clip: M = θ clipped to [−1, 1] [default: tanh]
+    #[arg(long, value_name = "NAME")]
+    means: Option<Means>,
+
+    /// Part of the run before β begins to rise from 1 [default: 0.6]
+    #[arg(long, value_name = "PART", allow_hyphen_values = true)]
+    anneal_from: Option<f64>,
+
+    /// β of the last step [default: 30]
+    #[arg(long, value_name = "β", allow_hyphen_values = true)]
+    beta: Option<f64>,
+
+    /// Whether gradients flow through the variance Σ of the fields [default: on]
+    #[arg(long, value_enum, value_name = "on|off", hide_possible_values = true)]
+    variance_gradient: Option<Switch>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Switch {
+    On,
+    Off,
+}
+
+impl MeansArgs {
+    pub fn apply(&self, config: &mut RunConfig) {
+        config.goal = self.goal.or(config.goal);
+        set(&mut config.means, &self.means);
+        set(&mut config.anneal_from, &self.anneal_from);
+        set(&mut config.beta, &self.beta);
+        set(&mut config.variance_gradient, &self.variance_gradient.map(|switch| switch == Switch::On));
+    }
+}
+
+/// Steps and their size.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Optimisation")]
+pub struct OptimiserArgs {
+    /// adam, sgd, momentum or rmsprop [default: adam]
+    #[arg(long, value_name = "NAME")]
+    optimizer: Option<Optimizer>,
+
+    /// Learning rate [default: 0.01]
+    #[arg(long, allow_hyphen_values = true)]
+    lr: Option<f64>,
+
+    /// constant, cosine or step:EPOCHS:FACTOR [default: cosine]
+    #[arg(long, value_name = "NAME")]
+    schedule: Option<Schedule>,
+
+    /// Examples per step [default: 64]
+    #[arg(long, allow_hyphen_values = true)]
+    batch: Option<usize>,
+
+    /// Passes over the training examples [default: 30]
+    #[arg(long, allow_hyphen_values = true)]
+    epochs: Option<usize>,
+}
+
+impl OptimiserArgs {
+    pub fn apply(&self, config: &mut RunConfig) {
+        set(&mut config.optimizer, &self.optimizer);
+        set(&mut config.lr, &self.lr);
+        set(&mut config.schedule, &self.schedule);
+        set(&mut config.batch, &self.batch);
+        set(&mut config.epochs, &self.epochs);
+    }
+}

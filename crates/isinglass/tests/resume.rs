@@ -1,0 +1,197 @@
+//! Runs that are stopped, in every way there is, go on to the very same end.
+
+mod common;
+
+use std::fs;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use common::Scratch;
+
+/// Slow enough to be caught in the middle.
+const SLOW: &str = "train --data mnist --data-dir data --width 101 --depth 3 --epochs 8 --batch 8 --samples 2 --quiet";
+
+fn scratch(name: &str) -> Scratch {
+    let scratch = Scratch::new(name);
+    scratch.small_images();
+    scratch
+}
+
+fn start(home: &Scratch, args: &str) -> Child {
+    home.command(args).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// Waits until something holds; panics if it never does.
+fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !holds() {
+        assert!(began.elapsed() < Duration::from_secs(60), "{what} did not happen");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// How many epochs are in the metrics.
+fn epochs(home: &Scratch, run: &str) -> usize {
+    fs::read_to_string(home.path(run).join("metrics.jsonl")).map_or(0, |text| text.matches("\"kind\":\"epoch\"").count())
+}
+
+#[track_caller]
+fn same_end(home: &Scratch, run: &str, undisturbed: &str) {
+    for file in ["last.safetensors", "best.safetensors"] {
+        assert!(
+            home.read(&format!("{run}/{file}")) == home.read(&format!("{undisturbed}/{file}")),
+            "{run}/{file} differs from {undisturbed}/{file}"
+        );
+    }
+    let without_times = |run: &str| -> Vec<serde_json::Value> {
+        let mut lines = home.metrics(run);
+        lines.retain(|line| line["kind"] != "resume" && line["kind"] != "start");
+        for line in &mut lines {
+            line.as_object_mut().unwrap().retain(|key, _| key != "seconds" && key != "samples_per_second");
+        }
+        lines
+    };
+    assert_eq!(without_times(run), without_times(undisturbed));
+    let entries = |run: &str| {
+        let mut names: Vec<String> =
+            fs::read_dir(home.path(run)).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(entries(run), entries(undisturbed), "nothing half-written is left");
+}
+
+#[test]
+fn killed_again_and_again_a_run_ends_as_if_it_had_not_been() {
+    let home = scratch("kill");
+    home.succeeds(&format!("{SLOW} --out whole"));
+    // From before the first step to the middle of everything; later processes get more time, so that the run comes to its end.
+    let mut child = start(&home, &format!("{SLOW} --out torn --checkpoint-steps 7"));
+    let mut kills = 0;
+    wait_until("config.toml", || home.path("torn/config.toml").exists());
+    for patience in (0..).map(|round| Duration::from_millis(3 + 17 * round)) {
+        let began = Instant::now();
+        while began.elapsed() < patience && child.try_wait().unwrap().is_none() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        if child.try_wait().unwrap().is_some() {
+            break;
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        kills += 1;
+        let every = if kills % 2 == 0 { " --checkpoint-steps 7" } else { "" };
+        child = start(&home, &format!("resume torn --quiet --threads {}{every}", 1 + kills % 3));
+    }
+    assert!(child.wait().unwrap().success() && kills >= 1, "{kills} kills");
+    same_end(&home, "torn", "whole");
+}
+
+#[cfg(unix)]
+#[test]
+fn signals_stop_a_run_after_its_step() {
+    let home = scratch("signals");
+    home.succeeds(&format!("{SLOW} --out whole"));
+    for (signal, code) in [("INT", 130), ("TERM", 143)] {
+        let child = start(&home, &format!("{SLOW} --out {signal}"));
+        wait_until("an epoch", || epochs(&home, signal) >= 1);
+        let sent = std::process::Command::new("sh").args(["-c", &format!("kill -{signal} {}", child.id())]).status().unwrap();
+        assert!(sent.success());
+        let output = child.wait_with_output().unwrap();
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{message}");
+        assert!(message.starts_with("stopped after step ") && message.contains(&format!("`isinglass resume {signal}`")), "{message}");
+        assert!(!home.path(signal).join("summary.json").exists());
+        // It stopped in the middle of an epoch and can be looked at.
+        let step = home.json(&format!("inspect {signal}"))["step"].as_u64().unwrap();
+        assert!(message.contains(&format!("step {step} of 360")), "{message}");
+        home.succeeds(&format!("resume {signal} --quiet"));
+        same_end(&home, signal, "whole");
+    }
+}
+
+#[test]
+fn two_processes_do_not_train_one_run() {
+    let home = scratch("busy");
+    let mut child = start(&home, &format!("{SLOW} --epochs 10000 --out a"));
+    wait_until("an epoch", || epochs(&home, "a") >= 1);
+    assert!(home.fails("resume a", 2).contains("another process is training in a"));
+    // Looking at it is allowed.
+    wait_until("a checkpoint", || home.path("a/last.safetensors").exists());
+    home.json("evaluate a --samples 1");
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn a_run_that_has_ended_is_printed_again() {
+    let home = scratch("ended");
+    let args = SLOW.replace("--epochs 8", "--epochs 1");
+    let result = home.json(&format!("{args} --out a"));
+    let before = home.read("a/metrics.jsonl");
+    assert_eq!(home.json("resume a --quiet --plot curves.svg"), result);
+    assert_eq!(home.read("a/metrics.jsonl"), before);
+    assert!(home.path("curves.svg").exists());
+    let output = home.run("resume a");
+    assert!(output.status.success() && String::from_utf8(output.stderr).unwrap().contains("the run has ended"));
+
+    // Stopped after its last step, before its report: the report is made again, and once.
+    fs::remove_file(home.path("a/summary.json")).unwrap();
+    let again = home.json("resume a --quiet");
+    assert_eq!((&again["test"], &again["layers"]), (&result["test"], &result["layers"]));
+    assert_eq!(home.metrics("a").iter().filter(|line| line["kind"] == "final").count(), 1);
+}
+
+#[test]
+fn what_cannot_go_on_is_one_sentence() {
+    let home = scratch("bad");
+    let args = SLOW.replace("--epochs 8", "--epochs 2");
+    home.succeeds(&format!("{args} --out a"));
+    fs::remove_file(home.path("a/summary.json")).unwrap();
+    let (checkpoint, config) = (home.read("a/last.safetensors"), String::from_utf8(home.read("a/config.toml")).unwrap());
+    assert!(home.fails("resume nowhere", 2).contains("no run"));
+    assert!(home.fails("resume data", 2).contains("there is no config.toml"));
+    assert!(home.fails("resume a --epochs 3", 2).contains("--epochs"));
+
+    let mut flipped = checkpoint.clone();
+    *flipped.last_mut().unwrap() ^= 1;
+    // In the settings, where another number would look as good.
+    let mut header = checkpoint.clone();
+    let lr = header.windows(6).position(|bytes| bytes == b"\"lr\\\":").expect("the learning rate is in the metadata");
+    header[lr + 8] ^= 1;
+    // A safetensors file of somebody else's.
+    let text = r#"{"weight":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}"#;
+    let foreign = [&(text.len() as u64).to_le_bytes()[..], text.as_bytes(), &[0; 4]].concat();
+    for (what, bytes) in [
+        ("cut", &checkpoint[..checkpoint.len() - 1]),
+        ("short", &checkpoint[..5]),
+        ("empty", &[][..]),
+        ("flipped", &flipped),
+        ("header", &header),
+        ("foreign", &foreign),
+        ("text", b"not a checkpoint at all"),
+    ] {
+        home.write("a/last.safetensors", bytes);
+        for command in ["resume a", "evaluate a", "inspect a", "evaluate a/last.safetensors --data digits"] {
+            let message = home.fails(command, 2);
+            assert!(message.contains("last.safetensors: "), "{what}, {command}: {message}");
+        }
+        assert_eq!(home.read("a/last.safetensors"), bytes, "{what}: left as it is");
+    }
+    home.write("a/last.safetensors", &checkpoint);
+
+    home.write("a/config.toml", config.replace("epochs = 2", "epochs = 3").as_bytes());
+    assert!(home.fails("resume a", 2).contains("not the settings the run began with"));
+    home.write("a/config.toml", config.replace("width = 101", "width = 100").as_bytes());
+    assert!(home.fails("resume a", 2).contains("not the settings the run began with"));
+    home.write("a/config.toml", b"epochs = \"two\"");
+    assert!(home.fails("resume a", 2).contains("a/config.toml: line 1"));
+    home.write("a/config.toml", config.as_bytes());
+
+    let mut labels = home.read("data/mnist/train-labels-idx1-ubyte");
+    labels[8] ^= 1;
+    home.write("data/mnist/train-labels-idx1-ubyte", &labels);
+    assert!(home.fails("resume a --quiet", 2).contains("not the training examples"));
+    fs::remove_dir_all(home.path("data")).unwrap();
+    assert!(home.fails("resume a --quiet", 2).contains("data fetch mnist"));
+}

@@ -1,0 +1,181 @@
+//! What `isinglass train` says to bad input, and what it leaves behind when something goes wrong on the way.
+
+mod common;
+
+use common::Scratch;
+
+const SMALL: &str = "train --data mnist --data-dir data --width 33 --epochs 3 --batch 32 --samples 1 --quiet";
+
+fn scratch(name: &str) -> Scratch {
+    let scratch = Scratch::new(name);
+    scratch.small_images();
+    scratch
+}
+
+#[test]
+fn impossible_settings_are_one_sentence_and_leave_nothing() {
+    let home = scratch("settings");
+    for (args, names) in [
+        ("--width 0", "width = 0"),
+        ("--depth 0", "depth = 0"),
+        ("--depth -1", "-1"),
+        ("--width 10000000", "at most"),
+        ("--batch 0", "batch = 0"),
+        ("--epochs 0", "epochs = 0"),
+        ("--lr 0", "lr = 0"),
+        ("--lr -1", "lr = -1"),
+        ("--lr nan", "lr = NaN"),
+        ("--lr fast", "fast"),
+        ("--sigma-m2 0.5", "chooses σ_m² itself"),
+        ("--init two-point --sigma-m2 1.2", "cannot exceed 1"),
+        ("--init two-point --sigma-m2 -1", "σ_m² = -1"),
+        ("--init two-point --sigma-b2 -1", "σ_b² = -1"),
+        ("--init he --sigma-m2 0.5", "leave out sigma-m2"),
+        ("--init magic", "known are auto"),
+        ("--surrogate magic", "known are deterministic"),
+        ("--neuron magic", "use sign"),
+        ("--surrogate lrt-binary --neuron sign", "a step has no gradient"),
+        ("--optimizer magic", "known are adam"),
+        ("--schedule magic", "known are constant"),
+        ("--schedule step:0:0.1", "at least 1"),
+        ("--goal magic", "known are binary"),
+        ("--means magic", "known are clip"),
+        ("--variance-gradient maybe", "maybe"),
+        ("--anneal-from 1", "anneal-from = 1"),
+        ("--beta 0.5", "beta = 0.5"),
+        ("--tau 0", "tau = 0"),
+        ("--train-fraction 0", "train-fraction = 0"),
+        ("--train-fraction 2", "train-fraction = 2"),
+        ("--validation 1", "validation = 1"),
+        ("--train-fraction 0.0025 --validation 0.9", "leave none"),
+        ("--samples 0", "samples = 0"),
+        ("--samples many", "many"),
+        ("--seed -1", "-1"),
+        ("--seed 18446744073709551615", "at most"),
+        ("--threads -1", "-1"),
+        ("--checkpoint-steps 0", "0"),
+        ("--config nowhere.toml", "nowhere.toml"),
+        ("--plot no/such/place.svg", "no/such"),
+        ("--format yaml", "yaml"),
+        ("--frobnicate", "frobnicate"),
+    ] {
+        let message = home.fails(&format!("{SMALL} --out x {args}"), 2);
+        assert!(message.contains(names), "{args}: {message}");
+        assert!(!home.path("x").exists(), "{args}");
+    }
+    for (args, names) in [
+        ("train --data cifar --out x", "use digits, mnist or fashion-mnist"),
+        ("train --data fashion-mnist --data-dir data --out x", "data fetch fashion-mnist"),
+        ("train --train-images a", "--test-images"),
+        ("train --test-images a", "--train-images"),
+        ("train --data mnist --train-images a --test-images b", "--data"),
+    ] {
+        assert!(home.fails(args, 2).contains(names), "{args}");
+    }
+    assert_eq!(home.entries(), 1, "nothing is left but the data");
+}
+
+/// A `.npy` file of format 1.0.
+fn npy(dtype: &str, shape: &str, data: &[u8]) -> Vec<u8> {
+    let mut header = format!("{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}");
+    header += &" ".repeat(63 - (10 + header.len()) % 64);
+    header.push('\n');
+    [b"\x93NUMPY\x01\x00", &(header.len() as u16).to_le_bytes()[..], header.as_bytes(), data].concat()
+}
+
+fn floats(values: impl IntoIterator<Item = f32>) -> Vec<u8> {
+    values.into_iter().flat_map(f32::to_le_bytes).collect()
+}
+
+#[test]
+fn data_of_one_s_own() {
+    let home = Scratch::new("own");
+    // Two classes: the first or the second value is the larger one.
+    let values = |n: usize| (0..n).flat_map(move |i| if i % 2 == 0 { [0.9, 0.1 * i as f32 / n as f32, 0.5] } else { [0.0, 0.8, 0.4] });
+    let labels = |n: usize| (0..n).map(|i| (i % 2) as u8).collect::<Vec<u8>>();
+    home.write("x.npy", &npy("<f4", "(40, 3)", &floats(values(40))));
+    home.write("y.npy", &npy("|u1", "(40,)", &labels(40)));
+    home.write("x2.npy", &npy("<f4", "(10, 3)", &floats(values(10))));
+    home.write("y2.npy", &npy("|u1", "(10,)", &labels(10)));
+    let files = "--train-images x.npy --train-labels y.npy --test-images x2.npy --test-labels y2.npy";
+    let settings = "--width 15 --depth 1 --epochs 20 --batch 8 --quiet";
+    let result = home.json(&format!("train {files} {settings} --out npy"));
+    assert_eq!((&result["network"]["shape"], &result["test"]["surrogate"]["accuracy"]), (&"3-15×1-2".into(), &1.0.into()));
+    // The run knows where they are, wherever it is looked at from.
+    let evaluation = home.command("evaluate ../npy --samples 10 --format json").current_dir(home.path("npy")).output().unwrap();
+    assert!(String::from_utf8(evaluation.stdout).unwrap().contains("\"test\""));
+    assert_eq!(home.json("evaluate npy")["test"], result["test"]);
+    assert_eq!(home.json(&format!("evaluate npy/last.safetensors {files}"))["test"], result["test"]);
+
+    let line = |i: usize| format!("{},{},{}\n", i % 2, 250 * (i % 2), 250 - 250 * (i % 2));
+    home.write("train.csv", (0..40).map(line).collect::<String>().as_bytes());
+    home.write("test.csv", (0..9).map(line).collect::<String>().as_bytes());
+    let result = home.json(&format!("train --train-images train.csv --test-images test.csv {settings} --out csv"));
+    assert_eq!(result["test"]["binary"]["accuracy"], 1.0);
+
+    let mut broken: Vec<f32> = values(40).collect();
+    broken[7] = f32::NAN;
+    home.write("nan.npy", &npy("<f4", "(40, 3)", &floats(broken)));
+    home.write("cut.npy", &npy("<f4", "(40, 3)", &floats(values(39))));
+    home.write("nine.npy", &npy("|u1", "(10,)", &[9; 10]));
+    for (from, to, names) in [
+        ("x.npy", "nan.npy", "NaN in row 2, column 1"),
+        ("x.npy", "cut.npy", "cut off"),
+        ("y2.npy", "nine.npy", "label 9 of row 0"),
+        ("x2.npy", "x.npy", "40 images and 10 labels"),
+        ("x.npy", "nowhere.npy", "nowhere.npy"),
+        ("--test-labels y2.npy", "", "need a second file"),
+    ] {
+        let files = files.replacen(from, to, 1);
+        let message = home.fails(&format!("train {files} {settings} --out bad"), 2);
+        assert!(message.contains(names), "{files}: {message}");
+    }
+    assert!(!home.path("bad").exists());
+}
+
+#[test]
+fn damaged_data_are_refused() {
+    let home = scratch("data");
+    let images = home.read("data/mnist/train-images-idx3-ubyte");
+    home.write("data/mnist/train-images-idx3-ubyte", &images[..images.len() - 1]);
+    assert!(home.fails(&format!("{SMALL} --out x"), 2).contains("cut off"));
+    home.write("data/mnist/train-images-idx3-ubyte", &images);
+    let mut labels = home.read("data/mnist/train-labels-idx1-ubyte");
+    labels[20] = 10;
+    home.write("data/mnist/train-labels-idx1-ubyte", &labels);
+    assert!(home.fails(&format!("{SMALL} --out x"), 2).contains("label 10 of row 12"));
+    assert!(!home.path("x").exists());
+}
+
+#[test]
+fn a_diverging_loss_is_an_error_and_the_last_good_checkpoint_stays() {
+    let home = scratch("diverging");
+    let message = home.fails(&format!("{SMALL} --surrogate continuous --optimizer sgd --lr 1e38 --checkpoint-steps 1 --out x"), 1);
+    assert!(message.contains("diverged") && message.contains("smaller learning rate"), "{message}");
+    assert!(home.path("x/last.safetensors").exists() && !home.path("x/summary.json").exists());
+    assert_eq!(home.fails("resume x --quiet", 1), message, "it is the same again");
+    home.json("inspect x");
+}
+
+/// With room for the first checkpoint's settings only, then with enough: as on a disk that was full and no longer is.
+#[cfg(unix)]
+#[test]
+fn a_full_disk_is_an_error_and_the_run_goes_on_when_there_is_room() {
+    let home = scratch("full");
+    home.succeeds(&format!("{SMALL} --out whole"));
+    let binary = env!("CARGO_BIN_EXE_isinglass");
+    // Blocks of 1024 bytes (512 in some shells): the checkpoints take about 57 KB.
+    for (blocks, out) in [(1, "no-metrics"), (16, "no-checkpoint")] {
+        // The limit on the size of files fails as a full disk does, if its signal is ignored.
+        let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec {binary} {SMALL} --out {out}");
+        let output = std::process::Command::new("bash").args(["-c", &script]).current_dir(home.path(".")).output().unwrap();
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{message}");
+        assert!(message.starts_with("error: cannot write ") && message.lines().count() == 1, "{message}");
+        assert!(!home.path(out).join("last.safetensors").exists(), "no half a checkpoint");
+        home.succeeds(&format!("resume {out} --quiet"));
+        for file in ["last.safetensors", "best.safetensors"] {
+            assert_eq!(home.read(&format!("{out}/{file}")), home.read(&format!("whole/{file}")), "{out}/{file}");
+        }
+    }
+}
