@@ -5,7 +5,7 @@ mod support;
 use std::f64::consts::PI;
 
 use isinglass_net::{
-    Error, Goal, Init, Initialisation, Means, NetworkConfig, Neuron, Optimizer, Rng, Schedule, Surrogate, TrainConfig, Trainer,
+    AUTO_REACH, Error, Goal, Init, Initialisation, Means, NetworkConfig, Neuron, Optimizer, Rng, Schedule, Surrogate, TrainConfig, Trainer,
 };
 use isinglass_theory::{Advice, Network as Theory, advice};
 use support::problem::Problem;
@@ -48,29 +48,32 @@ fn auto_is_the_smallest_variance_that_the_theory_says_is_enough() {
         for depth in [1, 2, 5, 20, 100] {
             let config = config(surrogate, neuron, Init::Auto, depth);
             let ours = Initialisation::new(&config).unwrap();
-            let advice = Advice::new(&theory, depth, advice::DEFAULT_REACH).unwrap();
             let label = format!("{surrogate} {neuron}, depth {depth}: {ours:?}");
-            if let Some(smallest) = advice.smallest {
-                // Nearer to 1 than this, too few means could still change.
-                let most = f64::max(0.99, 1.0 - 0.5 / depth as f64);
-                assert_eq!((ours.sigma2, ours.sigma_b2), (smallest.sigma2.map(|sigma2| sigma2.min(most)), smallest.sigma_b2), "{label}");
-                let distribution = if surrogate == Surrogate::Continuous { Init::ClippedGaussian } else { Init::Uniform };
-                assert_eq!(ours.distribution, distribution, "{label}");
-                assert!(ours.reason.contains("smallest") && ours.reason.contains(&format!("{depth} layers")), "{label}");
-            } else {
-                let critical = Initialisation::new(&NetworkConfig { init: Init::Critical, ..config.clone() }).unwrap();
+            check_drawn(&config, &ours);
+            if surrogate == Surrogate::Continuous {
+                let critical = Initialisation::new(&NetworkConfig { init: Init::Critical, ..config }).unwrap();
                 assert_eq!(ours, critical, "{label}");
+                continue;
+            }
+            let advice = Advice::new(&theory, depth, AUTO_REACH).unwrap();
+            assert_eq!(ours.distribution, Init::Uniform, "{label}");
+            if let Some(smallest) = advice.smallest {
+                // No smaller than means uniform over [−1, 1], no larger than what still lets means change sign.
+                let expected = smallest.sigma2.map(|sigma2| sigma2.clamp(1.0 / 3.0, 0.85));
+                assert_eq!((ours.sigma2, ours.sigma_b2), (expected, smallest.sigma_b2), "{label}");
+                assert!(ours.reason.contains(&format!("through {depth} layers")), "{label}");
+            } else {
+                assert_eq!(ours.sigma2, advice.best.sigma2.map(|best| best.min(0.85)), "{label}");
                 assert!(ours.reason.contains("no critical initialisation exists"), "{label}");
                 assert!(ours.reason.contains(&format!("not {depth}")), "{label}");
             }
-            check_drawn(&config, &ours);
         }
     }
-    // At σ_b² = 0 the signal keeps γσ_m² per layer; through L layers it must keep e⁻³. γ: 2/π for the sign, 4/π for erf(h), 1 for tanh(h).
+    // At σ_b² = 0 the signal keeps γσ_m² per layer; through L layers it must keep e⁻¹². γ: 2/π for the sign, 4/π for erf(h), 1 for tanh(h).
     for (neuron, gamma) in [(Neuron::Sign, 2.0 / PI), (Neuron::Erf(1.0), 4.0 / PI), (Neuron::Tanh(1.0), 1.0)] {
-        for depth in [1, 3, 6] {
+        for depth in [1, 3, 12, 18] {
             let sigma2 = Initialisation::new(&config(Surrogate::Deterministic, neuron, Init::Auto, depth)).unwrap().sigma2.unwrap();
-            let expected = (-3.0 / depth as f64).exp() / gamma;
+            let expected = ((-12.0 / depth as f64).exp() / gamma).clamp(1.0 / 3.0, 0.85);
             assert!((sigma2 - expected).abs() < 1e-6, "{neuron}, depth {depth}: {sigma2}, not {expected}");
         }
     }
