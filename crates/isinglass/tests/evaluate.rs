@@ -80,7 +80,7 @@ fn without_binary_weights_there_are_no_binary_networks() {
 
 #[test]
 fn inspect_shows_every_layer() {
-    let home = trained("inspect", "--depth 7");
+    let home = trained("inspect", "--depth 7 --goal surrogate");
     let result = home.json("inspect a");
     assert_eq!((&result["epoch"], &result["step"], &result["network"]["shape"]), (&2.into(), &24.into(), &"64-33×7-10".into()));
     let layers = result["layers"].as_array().unwrap();

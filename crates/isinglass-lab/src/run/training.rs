@@ -1,7 +1,6 @@
 //! Training a run to its end, from wherever it stands.
 
 use std::num::NonZeroU64;
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
@@ -128,13 +127,12 @@ impl Run {
         watch: &mut dyn FnMut(Event<'_>),
     ) -> Result<(), RunError> {
         let (last, best) = (self.path(LAST), self.path(BEST));
-        let save = |trainer: &Trainer<'_>, path: &Path| Ok::<_, RunError>(trainer.checkpoint().save(path)?);
         let mut clock = Clock::start();
         let mut saved = None;
         while !trainer.is_finished() {
             if stop.load(Ordering::Relaxed) {
                 if saved != Some(trainer.progress().step) {
-                    save(trainer, &last)?;
+                    trainer.save(&last)?;
                 }
                 return Err(RunError::Stopped);
             }
@@ -143,7 +141,7 @@ impl Run {
             watch(Event::Step { step: &step, progress: trainer.progress() });
             if let Some(report) = &step.epoch {
                 if report.is_best {
-                    save(trainer, &best)?;
+                    trainer.save(&best)?;
                 }
                 let line = epoch_line(report, step.step, clock.samples, clock.seconds());
                 metrics.append(&line)?;
@@ -151,7 +149,7 @@ impl Run {
                 clock = Clock::start();
             }
             if step.epoch.is_some() || options.checkpoint_steps.is_some_and(|steps| step.step % steps == 0) {
-                save(trainer, &last)?;
+                trainer.save(&last)?;
                 saved = Some(step.step);
             }
         }

@@ -56,7 +56,6 @@ pub fn insides(result: &Value) -> Result<Figure, ChartError> {
     let y = if spans.0 > 0.0 && spans.1 > 20.0 * spans.0 { Axis::log10(label) } else { Axis::linear(label) };
     let mut variance = Panel::new(Axis::whole("layer"), y).title("Fields").legend(Legend::Below);
     let predicted = by_layer("predicted_variance");
-    // There is none where all means are ±1: the field is divided by a standard deviation of 0.
     if !predicted.is_empty() {
         variance = variance.series(Series::line(predicted).name("theory").colour(Colour::GREY).dash(Dash::Dashed));
     }
