@@ -268,7 +268,9 @@ impl<'a> Trainer<'a> {
         self.engine.forward(|layer| noise::key(seed, step, layer));
         let score = self.engine.score(&self.examples, indices);
         let diverged = |loss: f64| Error::Diverged { step: step + 1, loss: loss as f32, lr };
-        if !score.nll.is_finite() {
+        // Beyond any use, and on its way to infinity.
+        let largest = 1e6 * indices.len() as f64;
+        if score.nll.is_nan() || score.nll > largest {
             return Err(diverged(score.nll));
         }
         let rule = rule(self.config.optimizer, lr, step);

@@ -4,6 +4,7 @@
 
 use super::forward::Moments;
 use super::lanes::{LANES, Lanes};
+use super::math::flush;
 use super::product::{Ahead, Broadcast, Panels, block};
 use super::{BLOCK, MAX_ROWS, Scratch};
 
@@ -79,9 +80,9 @@ pub unsafe fn backward<L: Lanes, const MR: usize, const NP: usize>(layer: &Backw
                     gradient = L::fma(L::mul(x, sign), L::load(c2.add(c)), gradient);
                 }
                 let at = (p * layer.in_rows + first + row) * LANES;
-                L::store(layer.out_p.add(at), L::mul(gradient, L::load(layer.below_p.add(at))));
+                L::store(layer.out_p.add(at), flush::<L>(L::mul(gradient, L::load(layer.below_p.add(at)))));
                 if !layer.out_q.is_null() {
-                    L::store(layer.out_q.add(at), L::mul(gradient, L::load(layer.below_q.add(at))));
+                    L::store(layer.out_q.add(at), flush::<L>(L::mul(gradient, L::load(layer.below_q.add(at)))));
                 }
             }
         }

@@ -4,7 +4,7 @@
 //! every neuron goes what the backward pass multiplies its gradient with: `P = ∂x/∂h̄ / √N` and `Q = −2 ∂x/∂Σ / N`.
 
 use super::lanes::{LANES, Lanes};
-use super::math::{Response, abs, erf, normal, tanh};
+use super::math::{Response, abs, erf, flush, normal, tanh};
 use super::product::{Ahead, Broadcast, Panels, block};
 use super::{BLOCK, BLOCK_STRIDE, MAX_ROWS, Scratch};
 
@@ -228,16 +228,17 @@ unsafe fn write<L: Lanes>(
     let slope_at = (panel * layer.slope_rows + output) * LANES;
     // SAFETY: as the caller of `forward` vouches.
     unsafe {
-        L::store(layer.out_x.add(at), response.value);
+        let value = flush::<L>(response.value);
+        L::store(layer.out_x.add(at), value);
         if !layer.out_second.is_null() {
-            let square = L::mul(response.value, response.value);
-            L::store(layer.out_second.add(at), if layer.next_moments == Moments::Spins { response.rest } else { square });
+            let second = if layer.next_moments == Moments::Spins { response.rest } else { L::mul(value, value) };
+            L::store(layer.out_second.add(at), flush::<L>(second));
         }
         if !layer.out_p.is_null() {
-            L::store(layer.out_p.add(slope_at), L::mul(L::mul(response.slope, made.by_mean), L::splat(by_root)));
+            L::store(layer.out_p.add(slope_at), flush::<L>(L::mul(L::mul(response.slope, made.by_mean), L::splat(by_root))));
         }
         if !layer.out_q.is_null() {
-            L::store(layer.out_q.add(slope_at), L::mul(L::mul(response.slope, made.by_variance), L::splat(by_n)));
+            L::store(layer.out_q.add(slope_at), flush::<L>(L::mul(L::mul(response.slope, made.by_variance), L::splat(by_n))));
         }
         if !layer.out_field.is_null() {
             L::store(layer.out_field.add(at), L::select(made.is_random, made.h, made.mean));
@@ -337,7 +338,7 @@ unsafe fn transpose<L: Lanes>(layer: &Forward, first: usize, rows: usize) {
                 if !layer.out_transposed_square.is_null() {
                     for example in 0..LANES {
                         let x = L::load(to.add(example * LANES));
-                        L::store(layer.out_transposed_square.add(at + example * LANES), L::mul(x, x));
+                        L::store(layer.out_transposed_square.add(at + example * LANES), flush::<L>(L::mul(x, x)));
                     }
                 }
             }

@@ -5,7 +5,7 @@
 use super::Scratch;
 use super::forward::sum_of_lanes;
 use super::lanes::{LANES, Lanes};
-use super::math::tanh;
+use super::math::{flush, flush_one, tanh};
 use super::product::{Broadcast, Panels, Tile, accumulate, zeros};
 
 /// How a gradient becomes a step.
@@ -32,17 +32,17 @@ impl Rule {
     pub fn step_of(self, gradient: f32, m: &mut f32, v: &mut f32) -> f32 {
         match self {
             Self::Adam { rate, root } => {
-                *m = BETA_1 * *m + (1.0 - BETA_1) * gradient;
-                *v = BETA_2 * *v + (1.0 - BETA_2) * gradient * gradient;
+                *m = flush_one(BETA_1 * *m + (1.0 - BETA_1) * gradient);
+                *v = flush_one(BETA_2 * *v + (1.0 - BETA_2) * gradient * gradient);
                 rate * *m / (v.sqrt() * root + EPSILON)
             }
             Self::Sgd { rate } => rate * gradient,
             Self::Momentum { rate } => {
-                *m = MOMENTUM * *m + gradient;
+                *m = flush_one(MOMENTUM * *m + gradient);
                 rate * *m
             }
             Self::Rmsprop { rate } => {
-                *v = DECAY * *v + (1.0 - DECAY) * gradient * gradient;
+                *v = flush_one(DECAY * *v + (1.0 - DECAY) * gradient * gradient);
                 rate * gradient / (v.sqrt() + EPSILON)
             }
         }
@@ -238,20 +238,21 @@ unsafe fn step_of<L: Lanes>(layer: &Update, rule: Rule, at: usize, g: L::Floats)
         let (m, v) = (layer.m.wrapping_add(at), layer.v.wrapping_add(at));
         match rule {
             Rule::Adam { rate, root } => {
-                let first = L::fma(L::load(m), L::splat(BETA_1), L::mul(g, L::splat(1.0 - BETA_1)));
-                let second = L::fma(L::load(v), L::splat(BETA_2), L::mul(L::mul(g, g), L::splat(1.0 - BETA_2)));
+                let g = flush::<L>(g);
+                let first = flush::<L>(L::fma(L::load(m), L::splat(BETA_1), L::mul(g, L::splat(1.0 - BETA_1))));
+                let second = flush::<L>(L::fma(L::load(v), L::splat(BETA_2), L::mul(L::mul(g, g), L::splat(1.0 - BETA_2))));
                 L::store(m, first);
                 L::store(v, second);
                 L::div(L::mul(first, L::splat(rate)), L::fma(L::sqrt(second), L::splat(root), L::splat(EPSILON)))
             }
             Rule::Sgd { rate } => L::mul(g, L::splat(rate)),
             Rule::Momentum { rate } => {
-                let first = L::fma(L::load(m), L::splat(MOMENTUM), g);
+                let first = flush::<L>(L::fma(L::load(m), L::splat(MOMENTUM), g));
                 L::store(m, first);
                 L::mul(first, L::splat(rate))
             }
             Rule::Rmsprop { rate } => {
-                let second = L::fma(L::load(v), L::splat(DECAY), L::mul(L::mul(g, g), L::splat(1.0 - DECAY)));
+                let second = flush::<L>(L::fma(L::load(v), L::splat(DECAY), L::mul(L::mul(g, g), L::splat(1.0 - DECAY))));
                 L::store(v, second);
                 L::div(L::mul(g, L::splat(rate)), L::add(L::sqrt(second), L::splat(EPSILON)))
             }
