@@ -8,15 +8,16 @@ mod batch;
 mod layer;
 mod output;
 
+use std::borrow::Borrow;
 use std::cell::UnsafeCell;
 
 pub use layer::{EngineLayer, Parametrisation, is_stochastic};
 pub use output::{BatchScore, softmax_f64};
 
-use crate::Network;
 use crate::buffer::Buffer;
 use crate::kernels::{Backward, Field, Forward, Kernels, LANES, MAX_ROWS, Moments, Rule, Scratch, Sink, Update};
 use crate::pool::Pool;
+use crate::{Layer, Network, NetworkConfig};
 
 /// What an engine is for.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -94,12 +95,24 @@ impl Engine {
 
     /// The same with chosen kernels.
     pub fn with_kernels(network: &Network, purpose: Purpose, batch: usize, threads: usize, kernels: Kernels) -> Self {
+        Self::from_layers(&network.config, network.layers.iter(), purpose, batch, threads, kernels)
+    }
+
+    /// Lays out layers that are given one at a time.
+    pub fn from_layers<L: Borrow<Layer>>(
+        config: &NetworkConfig,
+        layers: impl Iterator<Item = L>,
+        purpose: Purpose,
+        batch: usize,
+        threads: usize,
+        kernels: Kernels,
+    ) -> Self {
         let panels = batch.div_ceil(LANES);
         let training = purpose != Purpose::Evaluation;
-        let variance_gradient =
-            matches!(purpose, Purpose::Training { variance_gradient: true, .. }) && network.config.surrogate.has_variance();
-        let has_variance = network.config.surrogate.has_variance();
-        let layers: Vec<EngineLayer> = (0..network.layers.len()).map(|index| EngineLayer::new(network, index, purpose, &kernels)).collect();
+        let variance_gradient = matches!(purpose, Purpose::Training { variance_gradient: true, .. }) && config.surrogate.has_variance();
+        let has_variance = config.surrogate.has_variance();
+        let lay_out = |(index, layer): (usize, L)| EngineLayer::new(config, index, layer.borrow(), purpose, &kernels);
+        let layers: Vec<EngineLayer> = layers.enumerate().map(lay_out).collect();
         let when = |needed: bool, len: usize| Buffer::new(if needed { len } else { 0 });
         let examples = panels * LANES;
         let inputs = layers
@@ -119,7 +132,7 @@ impl Engine {
             scratch: (0..pool.threads()).map(|_| ThreadScratch(UnsafeCell::new(Scratch::new(panels)))).collect(),
             slopes: layers.iter().map(|layer| slopes(rows_of(layer.outputs))).collect(),
             gradients: [slopes(widest), slopes(widest)],
-            logits: Buffer::new(examples * rows_of(network.config.classes)),
+            logits: Buffer::new(examples * rows_of(config.classes)),
             fields: Vec::new(),
             kernels,
             pool,
@@ -147,6 +160,11 @@ impl Engine {
     pub fn keep_fields(&mut self) {
         let examples = self.capacity();
         self.fields = self.layers.iter().map(|layer| Buffer::new(examples * rows_of(layer.outputs))).collect();
+    }
+
+    /// The most examples of a batch.
+    pub fn batch(&self) -> usize {
+        self.batch
     }
 
     /// Examples of the batch at hand.

@@ -7,11 +7,13 @@
 //!
 //! Fields of binary networks are sums of integers as long as inputs are bytes: exact, whatever the machine.
 
+use std::borrow::Borrow;
+
 use serde::{Deserialize, Serialize};
 
 use crate::engine::{Engine, Purpose};
 use crate::spins::SpinNetwork;
-use crate::{Examples, Network, noise};
+use crate::{Examples, Layer, Network, NetworkConfig, Preprocessing, noise};
 
 /// How good a network is on some examples.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -58,15 +60,7 @@ impl<'a> Evaluator<'a> {
     pub fn surrogate(&mut self, examples: &Examples<'_>, indices: Option<&[u32]>) -> Score {
         let indices = chosen(examples, indices);
         let mut engine = Engine::new(self.network, Purpose::Evaluation, BATCH.min(indices.len()), self.threads);
-        let (mut nll, mut correct) = (0.0, 0);
-        for (batch, indices) in indices.chunks(BATCH).enumerate() {
-            engine.load(examples, indices, self.network.preprocessing);
-            engine.forward(|layer| noise::key(NOISE_SEED, batch as u64, layer));
-            let score = engine.score(examples, indices);
-            nll += score.nll;
-            correct += score.correct;
-        }
-        Score { accuracy: correct as f64 / indices.len() as f64, nll: nll / indices.len() as f64 }
+        surrogate_score(&mut engine, examples, &indices, self.network.preprocessing)
     }
 
     /// The deterministic binary network `sign(M)`; `None` if there are no binary weights behind the surrogate.
@@ -79,9 +73,8 @@ impl<'a> Evaluator<'a> {
             return None;
         }
         let indices = chosen(examples, indices);
-        let mut votes = Votes::new(examples, &indices);
-        votes.add(&mut SpinNetwork::deterministic(self.network, examples, BATCH.min(indices.len()), self.threads));
-        Some(votes.score())
+        let Network { config, layers, preprocessing } = self.network;
+        Some(binary_score(config, *preprocessing, layers.iter(), examples, &indices, self.threads))
     }
 
     /// Stochastic binary networks: one score for every number in `samples`, the smaller ones being parts of the larger. Empty if there are no binary weights
@@ -105,11 +98,12 @@ impl<'a> Evaluator<'a> {
         let indices = chosen(examples, indices);
         let mut votes = Votes::new(examples, &indices);
         let mut spins = SpinNetwork::sampled(self.network, examples, BATCH.min(indices.len()), self.threads);
+        let is_random = spins.is_random(self.network);
         let mut scores = vec![None; samples.len()];
         for sample in 0..most {
             // A network without randomness is the same in every sample.
-            if sample == 0 || spins.is_random() {
-                spins.draw(seed, sample as u64);
+            if sample == 0 || is_random {
+                spins.draw(self.network, seed, sample as u64);
                 votes.add(&mut spins);
             }
             for (score, _) in scores.iter_mut().zip(samples).filter(|(_, samples)| **samples == sample + 1) {
@@ -123,7 +117,34 @@ impl<'a> Evaluator<'a> {
     }
 }
 
-pub(crate) fn chosen(examples: &Examples<'_>, indices: Option<&[u32]>) -> Vec<u32> {
+/// The surrogate in an engine, in batches of the engine's size.
+pub(crate) fn surrogate_score(engine: &mut Engine, examples: &Examples<'_>, indices: &[u32], preprocessing: Preprocessing) -> Score {
+    let (mut nll, mut correct) = (0.0, 0);
+    for (batch, indices) in indices.chunks(engine.batch()).enumerate() {
+        engine.load(examples, indices, preprocessing);
+        engine.forward(|layer| noise::key(NOISE_SEED, batch as u64, layer));
+        let score = engine.score(examples, indices);
+        nll += score.nll;
+        correct += score.correct;
+    }
+    Score { accuracy: correct as f64 / indices.len() as f64, nll: nll / indices.len() as f64 }
+}
+
+/// The deterministic binary network of some layers.
+pub(crate) fn binary_score<L: Borrow<Layer>>(
+    config: &NetworkConfig,
+    preprocessing: Preprocessing,
+    layers: impl Iterator<Item = L>,
+    examples: &Examples<'_>,
+    indices: &[u32],
+    threads: usize,
+) -> Score {
+    let mut votes = Votes::new(examples, indices);
+    votes.add(&mut SpinNetwork::deterministic(config, preprocessing, layers, examples, BATCH.min(indices.len()), threads));
+    votes.score()
+}
+
+fn chosen(examples: &Examples<'_>, indices: Option<&[u32]>) -> Vec<u32> {
     indices.map_or_else(|| (0..examples.len() as u32).collect(), <[u32]>::to_vec)
 }
 

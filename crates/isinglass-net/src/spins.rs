@@ -1,19 +1,23 @@
 //! The binary network behind a surrogate: weights ±1, and the neurons that go with them.
 
+use std::borrow::Borrow;
+
 use isinglass_theory::Neuron;
 
-use crate::engine::{Engine, Purpose, is_stochastic, softmax_f64};
-use crate::kernels::{Activation, Field, LANES, Moments};
-use crate::{Examples, Network, Preprocessing, Rng, Values};
+use crate::engine::{Engine, EngineLayer, Purpose, is_stochastic, softmax_f64};
+use crate::kernels::{Activation, Field, Kernels, LANES, Moments};
+use crate::{Examples, Layer, Network, NetworkConfig, Preprocessing, Rng, Values};
 
 /// A binary network, deterministic or drawn at random.
 pub struct SpinNetwork {
     engine: Engine,
-    network: Network,
-    /// Applied before the network, if the values are not bytes.
+    config: NetworkConfig,
     preprocessing: Preprocessing,
-    /// Per layer and unit, what is subtracted from its sum; per layer, what its difference is multiplied with.
-    shifts: Vec<Vec<f64>>,
+    /// Bytes go through the first layer as they are, so that its sums are integers; the preprocessing follows.
+    of_bytes: bool,
+    /// Per unit of the first layer, what is subtracted from its sum.
+    shifts: Vec<f64>,
+    /// Per layer, what a sum is multiplied with.
     factors: Vec<f64>,
     rule: NeuronRule,
     key: u64,
@@ -30,12 +34,19 @@ enum NeuronRule {
 }
 
 impl SpinNetwork {
-    /// `sign(M)`, and neurons without noise.
-    pub fn deterministic(network: &Network, examples: &Examples<'_>, batch: usize, threads: usize) -> Self {
-        let rule =
-            if network.config.surrogate.has_binary_neurons() { NeuronRule::Sign } else { NeuronRule::Continuous(network.config.neuron) };
-        let mut spins = Self::new(network, rule, examples, batch, threads);
-        spins.set_weights(|_, _, mean| if mean < 0.0 { -1.0 } else { 1.0 });
+    /// `sign(M)`, and neurons without noise. Layers are given one at a time, so that a network in training need not fit the memory twice.
+    pub fn deterministic<L: Borrow<Layer>>(
+        config: &NetworkConfig,
+        preprocessing: Preprocessing,
+        layers: impl Iterator<Item = L>,
+        examples: &Examples<'_>,
+        batch: usize,
+        threads: usize,
+    ) -> Self {
+        let rule = if config.surrogate.has_binary_neurons() { NeuronRule::Sign } else { NeuronRule::Continuous(config.neuron) };
+        let mut spins = Self::new(config, preprocessing, layers, rule, examples, batch, threads);
+        spins.engine.layers.iter_mut().for_each(EngineLayer::polarise);
+        spins.shift();
         spins
     }
 
@@ -47,74 +58,78 @@ impl SpinNetwork {
             true if is_stochastic(config.surrogate, config.neuron) => NeuronRule::Stochastic(config.neuron),
             true => NeuronRule::Sign,
         };
-        Self::new(network, rule, examples, batch, threads)
+        Self::new(config, network.preprocessing, network.layers.iter(), rule, examples, batch, threads)
     }
 
-    fn new(network: &Network, rule: NeuronRule, examples: &Examples<'_>, batch: usize, threads: usize) -> Self {
-        let mut engine = Engine::new(network, Purpose::Evaluation, batch, threads);
+    fn new<L: Borrow<Layer>>(
+        config: &NetworkConfig,
+        preprocessing: Preprocessing,
+        layers: impl Iterator<Item = L>,
+        rule: NeuronRule,
+        examples: &Examples<'_>,
+        batch: usize,
+        threads: usize,
+    ) -> Self {
+        let mut engine = Engine::from_layers(config, layers, Purpose::Evaluation, batch, threads, Kernels::choose());
         for layer in &mut engine.layers {
             layer.moments = Moments::None;
             layer.field = Field::Sum;
             layer.activation = Activation::Linear(1.0);
         }
-        let mut factors: Vec<f64> = network.layers.iter().map(|layer| 1.0 / (layer.inputs as f64).sqrt()).collect();
-        // Bytes go through the first layer as they are, so that its sums are integers; the preprocessing follows.
+        let mut factors: Vec<f64> = engine.layers.iter().map(|layer| 1.0 / (layer.inputs as f64).sqrt()).collect();
         let of_bytes = matches!(examples.values(), Values::Bytes(_));
-        let preprocessing = if of_bytes { Preprocessing::default() } else { network.preprocessing };
         if of_bytes {
-            factors[0] *= f64::from(network.preprocessing.scale);
+            factors[0] *= f64::from(preprocessing.scale);
         }
-        let shifts = network.layers.iter().map(|layer| vec![0.0; layer.outputs]).collect();
-        Self { engine, network: network.clone(), preprocessing, shifts, factors, rule, key: 0 }
+        let shifts = vec![0.0; engine.layers[0].outputs];
+        Self { engine, config: config.clone(), preprocessing, of_bytes, shifts, factors, rule, key: 0 }
     }
 
-    /// Whether two draws may differ.
-    pub fn is_random(&self) -> bool {
-        matches!(self.rule, NeuronRule::Stochastic(_))
-            || self.network.layers.iter().flat_map(|layer| &layer.means).any(|mean| mean.abs() < 1.0)
+    /// Whether two draws from the network may differ.
+    pub fn is_random(&self, network: &Network) -> bool {
+        matches!(self.rule, NeuronRule::Stochastic(_)) || network.layers.iter().flat_map(|layer| &layer.means).any(|mean| mean.abs() < 1.0)
     }
 
     /// Number of outputs.
     pub fn classes(&self) -> usize {
-        self.network.config.classes
+        self.config.classes
     }
 
-    /// Draws the weights of a sample, and says which neurons go with them.
-    pub fn draw(&mut self, seed: u64, sample: u64) {
+    /// Draws the weights of a sample from the network's means, and says which neurons go with them.
+    pub fn draw(&mut self, network: &Network, seed: u64, sample: u64) {
         let rng = Rng::new(seed).stream(Rng::WEIGHTS, sample);
         self.key = Rng::new(seed).stream(Rng::NEURONS, sample).next_u64();
-        let mut at = (usize::MAX, usize::MAX);
-        let mut row_rng = rng.clone();
-        self.set_weights(|layer, unit, mean| {
-            if at != (layer, unit) {
-                at = (layer, unit);
-                row_rng = rng.stream(layer as u64, unit as u64);
+        for (index, (target, layer)) in self.engine.layers.iter_mut().zip(&network.layers).enumerate() {
+            let mut weights = Vec::with_capacity(layer.means.len());
+            for (unit, means) in layer.means.chunks(layer.inputs).enumerate() {
+                let mut rng = rng.stream(index as u64, unit as u64);
+                weights.extend(means.iter().map(|&mean| if rng.uniform() < 0.5 * (1.0 + f64::from(mean)) { 1.0 } else { -1.0 }));
             }
-            if row_rng.uniform() < 0.5 * (1.0 + f64::from(mean)) { 1.0 } else { -1.0 }
-        });
+            target.set_means(&weights);
+        }
+        self.shift();
     }
 
-    fn set_weights(&mut self, mut weight: impl FnMut(usize, usize, f32) -> f32) {
-        let offset = f64::from(self.network.preprocessing.offset);
-        for (index, layer) in self.network.layers.iter().enumerate() {
-            let weights: Vec<f32> = layer.means.iter().enumerate().map(|(at, &mean)| weight(index, at / layer.inputs, mean)).collect();
-            if index == 0 && self.preprocessing == Preprocessing::default() {
-                let sums = weights.chunks(layer.inputs).map(|row| row.iter().map(|&w| f64::from(w)).sum::<f64>());
-                self.shifts[0].iter_mut().zip(sums).for_each(|(shift, sum)| *shift = offset * sum);
-            }
-            self.engine.layers[index].set_means(&weights);
+    /// What the preprocessing of bytes takes from the sums of the first layer: the offset times the sum of a unit's weights.
+    fn shift(&mut self) {
+        if self.of_bytes {
+            let layer = &self.engine.layers[0];
+            let rows = layer.means.chunks(layer.stride).map(|row| row[..layer.inputs].iter().map(|&w| f64::from(w)).sum::<f64>());
+            self.shifts.iter_mut().zip(rows).for_each(|(shift, sum)| *shift = f64::from(self.preprocessing.offset) * sum);
         }
     }
 
     /// Adds the class probabilities of some examples to `sums`, `[example][class]`.
     pub fn add_probabilities(&mut self, examples: &Examples<'_>, indices: &[u32], sums: &mut [f64]) {
-        self.engine.load(examples, indices, self.preprocessing);
-        let (layers, shifts, factors) = (&self.network.layers, &self.shifts, &self.factors);
-        let (rule, key, tau, last) = (self.rule, self.key, self.network.config.tau, layers.len() - 1);
+        self.engine.load(examples, indices, if self.of_bytes { Preprocessing::default() } else { self.preprocessing });
+        let biases: Vec<Vec<f32>> = self.engine.layers.iter().map(|layer| layer.bias.clone()).collect();
+        let (shifts, factors, rule, key, tau) = (&self.shifts, &self.factors, self.rule, self.key, self.config.tau);
+        let last = self.config.depth;
         self.engine.forward_sums(&|layer, unit, panel, lanes| {
-            let bias = f64::from(layers[layer].bias[unit]);
+            let bias = f64::from(biases[layer][unit]);
+            let shift = if layer == 0 { shifts[unit] } else { 0.0 };
             for (lane, value) in lanes.iter_mut().enumerate() {
-                let field = (f64::from(*value) - shifts[layer][unit]) * factors[layer] + bias;
+                let field = (f64::from(*value) - shift) * factors[layer] + bias;
                 *value = if layer == last {
                     (tau * field) as f32
                 } else {

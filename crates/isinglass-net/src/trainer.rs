@@ -27,10 +27,11 @@ use std::path::Path;
 
 use crate::checkpoint::{LayerArrays, Memories, Snapshot, State};
 use crate::engine::{BatchScore, Engine, EngineLayer, LayerSink, Parametrisation, Purpose};
+use crate::evaluate::{binary_score, surrogate_score};
 use crate::kernels::{Kernels, Rule, Sink};
 use crate::{
-    Checkpoint, Error, Evaluator, Examples, Goal, Layer, Network, NetworkConfig, Optimizer, Partition, Preprocessing, Progress, Rng, Score,
-    TrainConfig, noise,
+    Checkpoint, Error, Examples, Goal, Network, NetworkConfig, Optimizer, Partition, Preprocessing, Progress, Rng, Score, TrainConfig,
+    noise,
 };
 
 /// One step's result.
@@ -206,12 +207,7 @@ impl<'a> Trainer<'a> {
 
     /// The network as it is now.
     pub fn network(&self) -> Network {
-        let layers = self.engine.layers.iter().map(|layer| Layer {
-            inputs: layer.inputs,
-            outputs: layer.outputs,
-            means: layer.compact_means(),
-            bias: layer.bias.clone(),
-        });
+        let layers = self.engine.layers.iter().map(EngineLayer::to_layer);
         Network { config: self.network.clone(), layers: layers.collect(), preprocessing: self.preprocessing }
     }
 
@@ -289,14 +285,7 @@ impl<'a> Trainer<'a> {
         self.state.nll = 0.0;
         self.state.correct = 0;
         self.state.examples = 0;
-        let held_out = &self.partition.validation;
-        let (validation, validation_binary) = if held_out.is_empty() {
-            (None, None)
-        } else {
-            let network = self.network();
-            let mut evaluator = Evaluator::new(&network, self.threads);
-            (Some(evaluator.surrogate(&self.examples, Some(held_out))), evaluator.binary(&self.examples, Some(held_out)))
-        };
+        let (validation, validation_binary) = self.validate();
         let of_goal = if self.config.goal == Goal::Binary { validation_binary } else { validation };
         let accuracy = of_goal.unwrap_or(train).accuracy;
         let is_best = self.state.best.is_none_or(|best| accuracy >= best);
@@ -307,6 +296,20 @@ impl<'a> Trainer<'a> {
         self.shuffle();
         let gradient_norms = self.gradient_squares.iter().map(|square| square.sqrt()).collect();
         EpochReport { epoch, lr, beta, train, validation, validation_binary, is_best, gradient_norms }
+    }
+
+    /// The surrogate and the binary network on the examples held out, without a copy of the network.
+    fn validate(&mut self) -> (Option<Score>, Option<Score>) {
+        let held_out = &self.partition.validation;
+        if held_out.is_empty() {
+            return (None, None);
+        }
+        let surrogate = surrogate_score(&mut self.engine, &self.examples, held_out, self.preprocessing);
+        let binary = self.network.surrogate.has_binary_weights().then(|| {
+            let layers = self.engine.layers.iter().map(EngineLayer::to_layer);
+            binary_score(&self.network, self.preprocessing, layers, &self.examples, held_out, self.threads)
+        });
+        (Some(surrogate), binary)
     }
 
     /// Writes a checkpoint, as [`Checkpoint::save`] does, but without a copy of the network in memory.

@@ -9,7 +9,7 @@ use super::{LANES, Purpose, padded};
 use crate::buffer::Buffer;
 use crate::checkpoint::Memories;
 use crate::kernels::{Activation, Field, Kernels, Moments, Parameter};
-use crate::{Layer, Means, Network, NetworkConfig, Surrogate};
+use crate::{Layer, Means, NetworkConfig, Surrogate};
 
 /// What the optimiser moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,11 +94,10 @@ pub struct EngineLayer {
 
 impl EngineLayer {
     /// Lays out a layer of a network.
-    pub fn new(network: &Network, index: usize, purpose: Purpose, kernels: &Kernels) -> Self {
-        let Layer { inputs, outputs, means, bias } = &network.layers[index];
+    pub fn new(config: &NetworkConfig, index: usize, layer: &Layer, purpose: Purpose, kernels: &Kernels) -> Self {
+        let Layer { inputs, outputs, means, bias } = layer;
         let (inputs, outputs) = (*inputs, *outputs);
-        let is_last = index + 1 == network.layers.len();
-        let (field, activation) = if is_last { output_rules(&network.config) } else { hidden_rules(&network.config) };
+        let (field, activation) = if index == config.depth { output_rules(config) } else { hidden_rules(config) };
         let stride = padded(inputs);
         let (parametrisation, slots) = match purpose {
             Purpose::Evaluation => (None, [false; 2]),
@@ -118,14 +117,14 @@ impl EngineLayer {
             bias_v: vec![0.0; outputs],
             bias_gradient: vec![0.0; outputs],
             squares: vec![0.0; outputs],
-            moments: moments(network.config.surrogate, index),
+            moments: moments(config.surrogate, index),
             field,
             activation,
         };
         layer.means.fill(1.0);
         set_rows(&mut layer.means, stride, inputs, means);
-        if network.config.surrogate == Surrogate::Ste {
-            layer.means.iter_mut().for_each(|mean| *mean = if *mean < 0.0 { -1.0 } else { 1.0 });
+        if config.surrogate == Surrogate::Ste {
+            layer.polarise();
         }
         if let Some(parametrisation) = parametrisation
             && parametrisation.has_theta()
@@ -140,9 +139,9 @@ impl EngineLayer {
         layer
     }
 
-    /// Means without padding, row by row.
-    pub fn compact_means(&self) -> Vec<f32> {
-        self.compact(&self.means)
+    /// The layer without padding.
+    pub fn to_layer(&self) -> Layer {
+        Layer { inputs: self.inputs, outputs: self.outputs, means: self.compact(&self.means), bias: self.bias.clone() }
     }
 
     /// Any array of the means' shape, without padding.
