@@ -80,7 +80,7 @@ impl Run {
     ///
     /// # Errors
     ///
-    /// [`RunError::Exists`] if there is something in it, those of [`RunConfig::check_with`] before anything is made.
+    /// [`RunError::Exists`] if there is something in it, those of [`RunConfig::resolved`] before anything is made.
     pub fn create(directory: &Path, config: RunConfig) -> Result<Self, RunError> {
         let config = config.resolved()?;
         let unmade = |source| RunError::Directory { path: directory.to_owned(), source };

@@ -15,7 +15,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Network, Partition, Rng, TrainConfig};
+use crate::{Error, Examples, Network, Partition, Rng, TrainConfig};
 
 pub(crate) use file::{LayerArrays, Snapshot, hex};
 
@@ -85,6 +85,11 @@ impl Checkpoint {
     pub fn progress(&self) -> Progress {
         let (trained, _) = Partition::sizes(self.examples, &self.train);
         Progress::new(&self.train, trained.max(1), self.state.step)
+    }
+
+    /// Whether these are the examples that the run was given, those held out among them.
+    pub fn was_trained_on(&self, examples: &Examples<'_>) -> bool {
+        self.examples == examples.len() && self.data == examples.digest()
     }
 
     /// The network as it was before training: drawn again from the seed.

@@ -26,7 +26,7 @@ pub enum Error {
     #[error("{0}")]
     Examples(String),
     /// The loss is no longer a number.
-    #[error("the loss became {loss} in step {step}: training diverged; a smaller learning rate than {lr:e} may help")]
+    #[error("the loss became {loss:e} in step {step}: training diverged; a smaller learning rate than {lr:e} may help")]
     Diverged {
         /// The step, counted from 1.
         step: u64,

@@ -5,7 +5,7 @@
 //! - **stochastic**: `K` networks whose weights are drawn with means `M`, each shared by all examples, and whose stochastic neurons are drawn per example; class probabilities are
 //!   averaged.
 //!
-//! Fields of binary networks are sums of integers as long as inputs are bytes: exact, whatever the machine.
+//! Fields of binary networks are sums of integers as long as inputs are bytes: exact, whatever the machine, for up to 65 793 inputs (255 times as many is 2²⁴).
 
 use std::borrow::Borrow;
 

@@ -134,7 +134,11 @@ impl Initialisation {
             if let Some(smallest) = &advice.smallest
                 && let Some(sigma2) = smallest.sigma2
             {
-                let reason = if sigma2 > LEAST {
+                let reason = if sigma2 > MOST {
+                    format!(
+                        "{depth} layers would need {symbol} = {sigma2:.3} to carry signal and gradient; larger means could not change sign"
+                    )
+                } else if sigma2 > LEAST {
                     format!("the smallest {symbol} that carries signal and gradient through {depth} layers")
                 } else {
                     format!("means all over [-1, 1], which carry signal and gradient through {depth} layers")
@@ -159,6 +163,8 @@ impl Initialisation {
             }
             (false, _) => "no critical initialisation exists for this neuron; this is the best allowed".into(),
         };
+        let is_capped = config.init == Init::Auto && config.surrogate.has_binary_weights() && best > MOST;
+        let reason = if is_capped { format!("{reason}; larger means than these could not change sign") } else { reason };
         let (distribution, sigma2) = match config.init {
             _ if !config.surrogate.has_binary_weights() => (Init::ClippedGaussian, best),
             Init::Auto => (Init::Uniform, best.min(MOST)),

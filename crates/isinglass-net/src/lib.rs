@@ -60,6 +60,11 @@ mod surrogate;
 mod train_config;
 mod trainer;
 
+/// The instruction sets that the kernels can use on this machine, the fastest first: what `ISINGLASS_SIMD` may name.
+pub fn instruction_sets() -> Vec<&'static str> {
+    kernels::Kernels::names()
+}
+
 pub use canonical::canonical_json;
 pub use checkpoint::{Checkpoint, Progress};
 pub use diagnosis::{Diagnosis, Histogram, LayerDiagnosis};

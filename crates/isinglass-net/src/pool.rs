@@ -13,6 +13,8 @@ type Job<'a> = &'a (dyn Fn(usize, usize) + Sync);
 
 /// How often a worker looks for work before it sleeps: some tens of microseconds.
 const SPINS: u32 = 2_000;
+/// More would not fit the count of those at work.
+pub const MAX_THREADS: usize = 1024;
 /// Set in the state while no worker may join.
 const CLOSED: usize = 1 << 15;
 /// The part of the state that counts workers at work.
@@ -24,6 +26,7 @@ struct Shared {
     job: UnsafeCell<Option<(Job<'static>, usize)>>,
     next_task: AtomicUsize,
     sleeping: AtomicUsize,
+    panicked: AtomicBool,
     stop: AtomicBool,
 }
 
@@ -83,11 +86,13 @@ pub struct Pool {
 impl Pool {
     /// A pool of so many threads, the caller's included.
     pub fn new(threads: usize) -> Self {
+        assert!(threads <= MAX_THREADS, "a pool of {threads} threads: at most {MAX_THREADS}");
         let shared = Arc::new(Shared {
             state: AtomicUsize::new(CLOSED),
             job: UnsafeCell::new(None),
             next_task: AtomicUsize::new(0),
             sleeping: AtomicUsize::new(0),
+            panicked: AtomicBool::new(false),
             stop: AtomicBool::new(false),
         });
         let workers: Vec<JoinHandle<()>> = (1..threads.max(1))
@@ -99,9 +104,10 @@ impl Pool {
                         seen = region;
                         // SAFETY: the region is open and counts us: the caller of `run` neither returns nor writes before we leave.
                         if let Some((job, tasks)) = unsafe { *shared.job.get() } {
+                            let leave = LeaveOnDrop(&shared);
                             shared.work(worker, job, tasks);
+                            drop(leave);
                         }
-                        shared.state.fetch_sub(1, Ordering::AcqRel);
                     }
                 })
             })
@@ -134,6 +140,19 @@ impl Pool {
         let close = CloseOnDrop(shared);
         shared.work(0, job, tasks);
         drop(close);
+        assert!(!shared.panicked.load(Ordering::Relaxed), "a task panicked on another thread");
+    }
+}
+
+/// Leaves the region, also when a task panics: the caller would wait for ever.
+struct LeaveOnDrop<'a>(&'a Shared);
+
+impl Drop for LeaveOnDrop<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.panicked.store(true, Ordering::Relaxed);
+        }
+        self.0.state.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
@@ -170,6 +189,19 @@ impl Drop for Pool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    #[should_panic(expected = "panic")]
+    fn a_panic_ends_the_region() {
+        let caller = std::thread::current().id();
+        // Until the worker has taken a task.
+        for _ in 0..1000 {
+            Pool::new(2).run(64, &|_, _| {
+                assert!(std::thread::current().id() == caller, "a panic on purpose");
+                std::thread::sleep(std::time::Duration::from_micros(100));
+            });
+        }
+    }
 
     #[test]
     fn every_task_runs_once_in_every_region() {

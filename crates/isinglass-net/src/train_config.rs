@@ -183,6 +183,7 @@ impl TrainConfig {
         require(self.batch >= 1, "batch = 0: a step needs at least one example".into())?;
         require(self.batch <= MAX_BATCH, format!("batch = {}: at most {MAX_BATCH} examples fit one step", self.batch))?;
         require(self.epochs >= 1, "epochs = 0: nothing would be trained".into())?;
+        require(self.epochs <= MAX_EPOCHS, format!("epochs = {}: at most {MAX_EPOCHS}", self.epochs))?;
         require(self.lr > 0.0 && self.lr.is_finite(), format!("lr = {}: a learning rate is above 0", self.lr))?;
         require((0.0..1.0).contains(&self.anneal_from), format!("anneal-from = {}: a part of the run, in [0, 1)", self.anneal_from))?;
         require((1.0..=1e4).contains(&self.beta), format!("beta = {}: the final β is from 1 to 10000", self.beta))?;
@@ -206,6 +207,9 @@ impl TrainConfig {
         libm::pow(self.beta, ((step as f64 - start) / left).min(1.0))
     }
 }
+
+/// More would never end.
+const MAX_EPOCHS: usize = 1_000_000;
 
 /// More examples would make a step's buffers larger than the network.
 pub(crate) const MAX_BATCH: usize = 65_536;

@@ -235,7 +235,7 @@ impl<'a> Trainer<'a> {
         let ends_epoch = (step + 1).is_multiple_of(steps_per_epoch);
         // Within an epoch the next loss tells.
         if ends_epoch && !self.engine.layers.iter().all(EngineLayer::is_finite) {
-            return Err(Error::Diverged { step: step + 1, loss: f32::NAN, lr });
+            return Err(Error::Diverged { step: step + 1, loss: f32::NAN, lr: self.config.lr });
         }
         self.state.step += 1;
         self.state.nll += score.nll;
@@ -263,7 +263,7 @@ impl<'a> Trainer<'a> {
         let seed = self.config.seed;
         self.engine.forward(|layer| noise::key(seed, step, layer));
         let score = self.engine.score(&self.examples, indices);
-        let diverged = |loss: f64| Error::Diverged { step: step + 1, loss: loss as f32, lr };
+        let diverged = |loss: f64| Error::Diverged { step: step + 1, loss: loss as f32, lr: self.config.lr };
         // Beyond any use, and on its way to infinity.
         let largest = 1e6 * indices.len() as f64;
         if score.nll.is_nan() || score.nll > largest {

@@ -179,3 +179,17 @@ fn a_full_disk_is_an_error_and_the_run_goes_on_when_there_is_room() {
         }
     }
 }
+
+#[test]
+fn a_data_directory_that_is_named_is_the_one_that_counts() {
+    let scratch = Scratch::new("train-data-dir");
+    let error = scratch.fails("train --data mnist --data-dir nowhere --out run", 2);
+    assert!(error.contains("nowhere"), "{error}");
+}
+
+#[test]
+fn impossible_numbers_of_threads_and_epochs_are_refused() {
+    let scratch = Scratch::new("train-limits");
+    assert!(scratch.fails("train --threads 100000", 2).contains("1024"));
+    assert!(scratch.fails("train --epochs 18446744073709551615", 2).contains("epochs"));
+}

@@ -32,7 +32,9 @@ impl Reach {
             return None;
         }
         let factor = |step| config.schedule.factor(step, progress.steps, progress.steps_per_epoch);
-        let movement = config.lr * (0..progress.steps).map(factor).sum::<f64>();
+        // Long runs by every so many steps: the rates of neighbours are nearly the same.
+        let stride = (progress.steps / 100_000).max(1);
+        let movement = config.lr * stride as f64 * (0..progress.steps).step_by(stride as usize).map(factor).sum::<f64>();
         let stuck = self.distances.iter().filter(|&&distance| distance > movement).count() as f64 / self.distances.len() as f64;
         (stuck > 0.5).then(|| {
             format!(

@@ -1,6 +1,6 @@
 //! The inner loops: written once, compiled for every instruction set, chosen at run time.
 //!
-//! This is the only place with `unsafe`. A kernel works on some rows of one layer (a *chunk*); chunks of different rows never touch the same memory, so any
+//! This is the only place with SIMD. A kernel works on some rows of one layer (a *chunk*); chunks of different rows never touch the same memory, so any
 //! number of threads may work on them.
 //!
 //! | path | vector | tile | needs |
@@ -153,6 +153,11 @@ impl Kernels {
         all.push(neon::KERNELS);
         all.push(Self { name: "scalar", ..scalar_path::KERNELS });
         all
+    }
+
+    /// The names of all that this machine can run, the fastest first.
+    pub fn names() -> Vec<&'static str> {
+        Self::all().iter().map(|kernels| kernels.name).collect()
     }
 
     /// The fastest, or the one that the environment variable `ISINGLASS_SIMD` names.

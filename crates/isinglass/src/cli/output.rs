@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use clap::builder::RangedU64ValueParser;
+
 use super::{CliError, Format};
 
 /// How the result is printed.
@@ -43,7 +45,7 @@ impl OutputArgs {
 #[derive(Debug, clap::Args)]
 pub struct ThreadsArgs {
     /// Number of threads; the result does not depend on it [default: one per core]
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true, value_parser = RangedU64ValueParser::<usize>::new().range(..=1024))]
     threads: usize,
 }
 

@@ -66,7 +66,7 @@ impl Args {
             // Said before the data are read, which may take a while.
             return Err(RunError::Exists(out.clone()).into());
         }
-        let data = config.load_data(None)?;
+        let data = config.load_data(self.data.directory())?;
         config.check_with(&data)?;
         let run = match &self.out {
             Some(directory) => Run::create(directory, config)?,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use isinglass_data::Dataset;
-use isinglass_lab::run::{BEST, LAST, RunConfig, RunError, read_checkpoint, read_config};
+use isinglass_lab::run::{BEST, LAST, RunConfig, RunError, check_fit, examples, read_checkpoint, read_config};
 use isinglass_net::{Checkpoint, Partition};
 
 use super::data::DataArgs;
@@ -69,6 +69,12 @@ impl SubjectArgs {
         self.data.apply(&mut config);
         let data = config.load_data(self.data.directory())?;
         let partition = Partition::new(data.train.len(), &checkpoint.train).map_err(RunError::from)?;
+        check_fit(&checkpoint.network.config, &data)?;
+        if !checkpoint.was_trained_on(&examples(&data.train, data.classes)?) {
+            eprintln!(
+                "note: these are not the training examples of the run; \"train\" and \"validation\" are examples that the network has never seen"
+            );
+        }
         Ok(Subject { checkpoint, config, data, partition })
     }
 }
