@@ -142,8 +142,10 @@ fn a_flipped_bit_is_noticed() {
         let bytes = std::fs::read(&path).unwrap();
         let (_, end) = header(&bytes);
         let mut random = Random(3);
-        let in_header = (0..end).map(|at| (at, random.word() % 8)).collect::<Vec<_>>();
-        let in_payload = (0..300).map(|_| (end + random.word() as usize % (bytes.len() - end), random.word() % 8)).collect::<Vec<_>>();
+        let mut places = |from: usize, to: usize, count: usize| -> Vec<(usize, u64)> {
+            (0..count).map(|_| (from + random.word() as usize % (to - from), random.word() % 8)).collect()
+        };
+        let (in_header, in_payload) = (places(0, end, 400), places(end, bytes.len(), 100));
         for (at, bit) in in_header.into_iter().chain(in_payload) {
             let mut damaged = bytes.clone();
             damaged[at] ^= 1 << bit;
