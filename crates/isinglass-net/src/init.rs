@@ -136,7 +136,7 @@ impl Initialisation {
             {
                 let reason = if sigma2 > MOST {
                     format!(
-                        "{depth} layers would need {symbol} = {sigma2:.3} to carry signal and gradient; larger means could not change sign"
+                        "{symbol} = {sigma2:.3} would carry signal and gradient through {depth} layers, but larger means could not change sign"
                     )
                 } else if sigma2 > LEAST {
                     format!("the smallest {symbol} that carries signal and gradient through {depth} layers")
