@@ -223,7 +223,7 @@ fn count_for(seconds: f64, mut steps: impl FnMut(usize) -> f64) -> usize {
 
 /// Lets the threads of the side before go to sleep first.
 fn settled(measure: impl FnOnce() -> f64) -> f64 {
-    thread::sleep(Duration::from_millis(20));
+    thread::sleep(Duration::from_millis(250));
     measure()
 }
 

@@ -1,12 +1,10 @@
 //! Zeroed memory for the kernels, aligned to cache lines.
 
-use std::alloc::{Layout, alloc, alloc_zeroed, dealloc, handle_alloc_error};
+use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::ops::{Deref, DerefMut};
 
 /// Cache lines, so that no vector straddles two.
 const ALIGNMENT: usize = 64;
-/// Large arrays lie on huge pages where the system has them: rows of means are a page apart, and every row would need its own entry in the page tables' cache.
-const HUGE_PAGE: usize = 2 << 20;
 
 /// A fixed number of floats. Kernels of several threads write to different parts of it, through [`Buffer::pointer`].
 pub struct Buffer {
@@ -25,24 +23,16 @@ impl Buffer {
         if len == 0 {
             return Self { start: std::ptr::null_mut(), len };
         }
-        let layout = Self::layout(len);
-        // SAFETY: the layout is not empty; a large one is zeroed below, since zeroing it here would already take small pages.
-        let start = unsafe { if layout.align() == HUGE_PAGE { alloc(layout) } else { alloc_zeroed(layout) } };
+        // SAFETY: the layout is not empty.
+        let start = unsafe { alloc_zeroed(Self::layout(len)) }.cast::<f32>();
         if start.is_null() {
-            handle_alloc_error(layout);
+            handle_alloc_error(Self::layout(len));
         }
-        if layout.align() == HUGE_PAGE {
-            ask_for_huge_pages(start, layout.size());
-            // SAFETY: so many bytes were allocated.
-            unsafe { start.write_bytes(0, layout.size()) };
-        }
-        Self { start: start.cast(), len }
+        Self { start, len }
     }
 
     fn layout(len: usize) -> Layout {
-        let plain = Layout::array::<f32>(len);
-        let alignment = if plain.as_ref().is_ok_and(|layout| layout.size() >= HUGE_PAGE) { HUGE_PAGE } else { ALIGNMENT };
-        plain.and_then(|layout| layout.align_to(alignment)).expect("a buffer smaller than the address space")
+        Layout::array::<f32>(len).and_then(|layout| layout.align_to(ALIGNMENT)).expect("a buffer smaller than the address space")
     }
 
     /// The first float; null if there are none.
@@ -50,15 +40,6 @@ impl Buffer {
         self.start
     }
 }
-
-#[cfg(target_os = "linux")]
-fn ask_for_huge_pages(start: *mut u8, bytes: usize) {
-    // SAFETY: the range is ours; the advice changes nothing but speed, so that a refusal can be ignored.
-    unsafe { libc::madvise(start.cast(), bytes, libc::MADV_HUGEPAGE) };
-}
-
-#[cfg(not(target_os = "linux"))]
-fn ask_for_huge_pages(_: *mut u8, _: usize) {}
 
 impl Drop for Buffer {
     fn drop(&mut self) {

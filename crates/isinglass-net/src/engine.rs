@@ -151,11 +151,6 @@ impl Engine {
         self.batch.next_multiple_of(LANES)
     }
 
-    /// From a chunk of rows to the next one of the same thread, if all threads are as fast.
-    fn next_chunk(&self, rows: usize) -> usize {
-        chunk_rows(rows, self.kernels.tile_rows, self.pool.threads()) * self.pool.threads()
-    }
-
     /// Keeps the fields `h` of every layer from now on.
     pub fn keep_fields(&mut self) {
         let examples = self.capacity();
@@ -226,7 +221,6 @@ impl Engine {
             stride: layer.stride,
             panels: self.panels,
             capacity: self.batch.next_multiple_of(LANES),
-            next_chunk: self.next_chunk(layer.outputs),
             means: layer.means.pointer(),
             bias: layer.bias.as_ptr(),
             moments: layer.moments,
@@ -281,7 +275,6 @@ impl Engine {
             outputs: layer.outputs,
             stride: layer.stride,
             panels: self.panels,
-            next_chunk: self.next_chunk(layer.inputs),
             means: layer.means.pointer(),
             moments: layer.moments,
             x: self.inputs[index].x.pointer(),

@@ -5,7 +5,7 @@
 use super::forward::Moments;
 use super::lanes::{LANES, Lanes};
 use super::math::flush;
-use super::product::{Ahead, Broadcast, Panels, block};
+use super::product::{Broadcast, Panels, block};
 use super::{BLOCK, MAX_ROWS, Scratch};
 
 /// A layer's backward pass to its inputs. Arrays are in panels of 16 examples, `[panel][feature][16]`.
@@ -15,8 +15,6 @@ pub struct Backward {
     /// From one row of the means to the next.
     pub stride: usize,
     pub panels: usize,
-    /// From a chunk to the one that the same thread will probably work on next.
-    pub next_chunk: usize,
     pub means: *const f32,
     pub moments: Moments,
     /// The inputs.
@@ -55,18 +53,11 @@ pub unsafe fn backward<L: Lanes, const MR: usize, const NP: usize>(layer: &Backw
                 let from = layer.means.add((o + k) * layer.stride + first);
                 copy_columns::<L>(layer.moments, has_q, from, count, a1.add(k * MAX_ROWS), a2.add(k * MAX_ROWS));
             }
-            let next = if o + depth < layer.outputs {
-                (layer.means.wrapping_add((o + depth) * layer.stride + first), BLOCK.min(layer.outputs - o - depth))
-            } else {
-                (layer.means.wrapping_add(first + layer.next_chunk), BLOCK.min(layer.outputs))
-            };
-            let tiles = (1 + usize::from(has_q)) * count.div_ceil(MR) * layer.panels.div_ceil(NP);
-            let ahead = &mut Ahead::new(next.0, next.1, count, layer.stride, tiles);
             let a = |start: *mut f32| Broadcast { start, row_stride: 1, k_stride: MAX_ROWS };
             let b = |start: *const f32| Panels { start: start.add(o * LANES), panel_stride: layer.out_rows * LANES };
-            block::<L, MR, NP>(count, layer.panels, depth, a(a1), b(layer.p), c1, MAX_ROWS, o == 0, ahead);
+            block::<L, MR, NP>(count, layer.panels, depth, a(a1), b(layer.p), c1, MAX_ROWS, o == 0);
             if has_q {
-                block::<L, MR, NP>(count, layer.panels, depth, a(a2), b(layer.q), c2, MAX_ROWS, o == 0, ahead);
+                block::<L, MR, NP>(count, layer.panels, depth, a(a2), b(layer.q), c2, MAX_ROWS, o == 0);
             }
             o += depth;
         }

@@ -5,7 +5,7 @@
 
 use super::lanes::{LANES, Lanes};
 use super::math::{Response, abs, erf, flush, normal, tanh};
-use super::product::{Ahead, Broadcast, Panels, block};
+use super::product::{Broadcast, Panels, block};
 use super::{BLOCK, BLOCK_STRIDE, MAX_ROWS, Scratch};
 
 /// The least variance under the root that divides a field, and the least that noise is drawn with. A variance of exactly 0 is not raised: there the neuron
@@ -57,8 +57,6 @@ pub struct Forward {
     pub panels: usize,
     /// Examples that the arrays have room for.
     pub capacity: usize,
-    /// From a chunk to the one that the same thread will probably work on next.
-    pub next_chunk: usize,
     pub means: *const f32,
     pub bias: *const f32,
     pub moments: Moments,
@@ -125,19 +123,11 @@ unsafe fn products<L: Lanes, const MR: usize, const NP: usize>(layer: &Forward, 
                 let sums = scratch.row_sums.as_mut_ptr().add(row * LANES);
                 copy_row::<L>(layer.moments, from, depth, a1.add(row * BLOCK_STRIDE), a2.add(row * BLOCK_STRIDE), sums);
             }
-            let next = if k + depth < layer.inputs {
-                (layer.means.wrapping_add(first * layer.stride + k + depth), BLOCK.min(layer.inputs - k - depth))
-            } else {
-                (layer.means.wrapping_add((first + layer.next_chunk) * layer.stride), BLOCK.min(layer.inputs))
-            };
-            let products = if layer.moments == Moments::None { 1 } else { 2 };
-            let tiles = products * rows.div_ceil(MR) * layer.panels.div_ceil(NP);
-            let ahead = &mut Ahead::new(next.0, rows, next.1, layer.stride, tiles);
             let b = |start: *const f32| Panels { start: start.add(k * LANES), panel_stride: layer.inputs * LANES };
             let a = |start: *mut f32| Broadcast { start, row_stride: BLOCK_STRIDE, k_stride: 1 };
-            block::<L, MR, NP>(rows, layer.panels, depth, a(a1), b(layer.x), c1, MAX_ROWS, k == 0, ahead);
+            block::<L, MR, NP>(rows, layer.panels, depth, a(a1), b(layer.x), c1, MAX_ROWS, k == 0);
             if layer.moments != Moments::None {
-                block::<L, MR, NP>(rows, layer.panels, depth, a(a2), b(layer.second), c2, MAX_ROWS, k == 0, ahead);
+                block::<L, MR, NP>(rows, layer.panels, depth, a(a2), b(layer.second), c2, MAX_ROWS, k == 0);
             }
             k += depth;
         }

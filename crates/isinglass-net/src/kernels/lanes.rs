@@ -25,8 +25,6 @@ pub trait Lanes: Copy {
     unsafe fn store(to: *mut f32, x: Self::Floats);
     /// Asks for a cache line that will be read and written soon; any address will do.
     unsafe fn prefetch(at: *const f32);
-    /// The same for later: into the second level of the cache.
-    unsafe fn prefetch_far(at: *const f32);
     unsafe fn add(a: Self::Floats, b: Self::Floats) -> Self::Floats;
     unsafe fn sub(a: Self::Floats, b: Self::Floats) -> Self::Floats;
     unsafe fn mul(a: Self::Floats, b: Self::Floats) -> Self::Floats;

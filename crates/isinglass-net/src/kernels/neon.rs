@@ -38,8 +38,6 @@ impl Lanes for Neon {
     #[inline(always)]
     unsafe fn prefetch(_: *const f32) {}
     #[inline(always)]
-    unsafe fn prefetch_far(_: *const f32) {}
-    #[inline(always)]
     unsafe fn add(a: Self::Floats, b: Self::Floats) -> Self::Floats {
         // SAFETY: the caller vouches for the instructions and the pointers.
         unsafe { [vaddq_f32(a[0], b[0]), vaddq_f32(a[1], b[1]), vaddq_f32(a[2], b[2]), vaddq_f32(a[3], b[3])] }

@@ -24,40 +24,6 @@ pub struct Panels {
     pub panel_stride: usize,
 }
 
-/// Means that will be needed after this product, asked for a few cache lines per tile: reading them at once would leave the multipliers idle.
-pub struct Ahead {
-    row: *const f32,
-    row_stride: usize,
-    lines_per_row: usize,
-    next_line: usize,
-    lines_left: usize,
-    per_tile: usize,
-}
-
-impl Ahead {
-    /// `rows` rows of `columns` floats from `start`, spread over so many tiles. Nothing is read: the addresses need not exist.
-    pub fn new(start: *const f32, rows: usize, columns: usize, row_stride: usize, tiles: usize) -> Self {
-        let lines_per_row = columns.div_ceil(LANES);
-        let lines_left = rows * lines_per_row;
-        Self { row: start, row_stride, lines_per_row, next_line: 0, lines_left, per_tile: lines_left.div_ceil(tiles.max(1)) }
-    }
-
-    /// The share of one tile.
-    #[inline(always)]
-    unsafe fn ask<L: Lanes>(&mut self) {
-        for _ in 0..self.per_tile.min(self.lines_left) {
-            // SAFETY: the caller vouches for the instructions.
-            unsafe { L::prefetch_far(self.row.wrapping_add(self.next_line * LANES)) };
-            self.next_line += 1;
-            if self.next_line == self.lines_per_row {
-                self.next_line = 0;
-                self.row = self.row.wrapping_add(self.row_stride);
-            }
-        }
-        self.lines_left = self.lines_left.saturating_sub(self.per_tile);
-    }
-}
-
 /// A tile of zeros.
 ///
 /// # Safety
@@ -127,7 +93,6 @@ pub unsafe fn block<L: Lanes, const MR: usize, const NP: usize>(
     c: *mut f32,
     c_rows: usize,
     first: bool,
-    ahead: &mut Ahead,
 ) {
     // SAFETY: as the caller vouches; tiles stay within the rounded rows and the panels.
     unsafe {
@@ -136,10 +101,10 @@ pub unsafe fn block<L: Lanes, const MR: usize, const NP: usize>(
             let b = Panels { start: b.start.add(p * b.panel_stride), ..b };
             let c = c.add(p * c_rows * LANES);
             if p + NP <= panels {
-                column_of_tiles::<L, MR, NP>(rows, depth, a, b, c, c_rows, first, ahead);
+                column_of_tiles::<L, MR, NP>(rows, depth, a, b, c, c_rows, first);
                 p += NP;
             } else {
-                column_of_tiles::<L, MR, 1>(rows, depth, a, b, c, c_rows, first, ahead);
+                column_of_tiles::<L, MR, 1>(rows, depth, a, b, c, c_rows, first);
                 p += 1;
             }
         }
@@ -147,7 +112,6 @@ pub unsafe fn block<L: Lanes, const MR: usize, const NP: usize>(
 }
 
 #[inline(always)]
-#[expect(clippy::too_many_arguments, reason = "a product has many sides")]
 unsafe fn column_of_tiles<L: Lanes, const MR: usize, const NP: usize>(
     rows: usize,
     depth: usize,
@@ -156,12 +120,10 @@ unsafe fn column_of_tiles<L: Lanes, const MR: usize, const NP: usize>(
     c: *mut f32,
     c_rows: usize,
     first: bool,
-    ahead: &mut Ahead,
 ) {
     // SAFETY: as the caller vouches.
     unsafe {
         for row in (0..rows).step_by(MR) {
-            ahead.ask::<L>();
             let c = c.add(row * LANES);
             let mut tile = zeros::<L, MR, NP>();
             if !first {

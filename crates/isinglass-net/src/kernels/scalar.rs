@@ -33,8 +33,6 @@ impl Lanes for Scalar {
     #[inline(always)]
     unsafe fn prefetch(_: *const f32) {}
     #[inline(always)]
-    unsafe fn prefetch_far(_: *const f32) {}
-    #[inline(always)]
     unsafe fn add(a: Self::Floats, b: Self::Floats) -> Self::Floats {
         zip(a, b, |a, b| a + b)
     }

@@ -145,10 +145,13 @@ unsafe fn tile<L: Lanes, const MR: usize, const NP: usize>(layer: &Update, row: 
     // SAFETY: as the caller of `update` vouches.
     unsafe {
         let at = |i: usize, p: usize| (row + i) * layer.stride + (panel + p) * LANES;
-        for i in 0..MR {
-            for p in 0..NP {
-                for array in [layer.means, layer.theta, layer.m, layer.v] {
-                    L::prefetch(array.wrapping_add(at(i, p)));
+        // They come from far away, and the products take long enough to fetch them.
+        for array in [layer.means, layer.theta, layer.m, layer.v] {
+            if !array.is_null() {
+                for i in 0..MR {
+                    for p in 0..NP {
+                        L::prefetch(array.wrapping_add(at(i, p)));
+                    }
                 }
             }
         }

@@ -34,11 +34,6 @@ impl Lanes for Avx512 {
         unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) }
     }
     #[inline(always)]
-    unsafe fn prefetch_far(at: *const f32) {
-        // SAFETY: a prefetch may be given any address.
-        unsafe { _mm_prefetch::<_MM_HINT_T1>(at.cast()) }
-    }
-    #[inline(always)]
     unsafe fn add(a: Self::Floats, b: Self::Floats) -> Self::Floats {
         // SAFETY: the caller vouches for the instructions and the pointers.
         unsafe { _mm512_add_ps(a, b) }
@@ -176,11 +171,6 @@ impl Lanes for Avx2 {
     unsafe fn prefetch(at: *const f32) {
         // SAFETY: a prefetch may be given any address.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) }
-    }
-    #[inline(always)]
-    unsafe fn prefetch_far(at: *const f32) {
-        // SAFETY: a prefetch may be given any address.
-        unsafe { _mm_prefetch::<_MM_HINT_T1>(at.cast()) }
     }
     #[inline(always)]
     unsafe fn add(a: Self::Floats, b: Self::Floats) -> Self::Floats {
