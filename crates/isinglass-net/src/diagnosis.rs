@@ -4,9 +4,10 @@ use isinglass_theory::activation::FieldPair;
 use isinglass_theory::{Correlation, MeanField, Model, Neuron, WeightVariance};
 use serde::Serialize;
 
-use crate::engine::{Engine, Purpose};
+use crate::engine::{Engine, LayerSink, Parametrisation, Purpose};
 use crate::evaluate::BATCH;
-use crate::{Error, Examples, Gradients, Network, noise};
+use crate::kernels::Sink;
+use crate::{Error, Examples, Network, noise};
 
 /// Counts in equal bins from −1 to 1.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -73,7 +74,6 @@ impl Diagnosis {
             return Err(Error::Examples("a diagnosis needs at least one example".into()));
         }
         let signals = Signals::measure(network, examples, indices, threads);
-        let gradients = Gradients::new(network, examples, &indices[..indices.len().min(BATCH)], true, threads);
         let mut layers = Vec::with_capacity(network.layers.len());
         let mut predicted = None;
         for (index, layer) in network.layers.iter().enumerate() {
@@ -100,7 +100,7 @@ impl Diagnosis {
                 chi_1: theory.and_then(|theory| theory.chi(field_variance, Correlation::ONE).ok()).filter(is_finite),
                 saturated: signals.neurons.get(index).map(|neurons| neurons.saturated),
                 neurons: signals.neurons.get(index).map(|neurons| neurons.histogram.clone()),
-                gradient_norm: gradients.layers[index].means.iter().map(|&g| f64::from(g).powi(2)).sum::<f64>().sqrt(),
+                gradient_norm: signals.gradient_squares[index].sqrt(),
             });
         }
         Ok(Self { layers })
@@ -136,6 +136,8 @@ struct Signals {
     fields: Vec<f64>,
     /// The hidden neurons of every layer.
     neurons: Vec<Neurons>,
+    /// Squared norms of the gradients of the first batch.
+    gradient_squares: Vec<f64>,
 }
 
 struct Neurons {
@@ -145,8 +147,11 @@ struct Neurons {
 
 impl Signals {
     fn measure(network: &Network, examples: &Examples<'_>, indices: &[u32], threads: usize) -> Self {
-        let mut engine = Engine::new(network, Purpose::Evaluation, BATCH.min(indices.len()), threads);
+        // What is trained does not matter: nothing moves.
+        let purpose = Purpose::Training { parametrisation: Parametrisation::Free, variance_gradient: true, slots: [false; 2] };
+        let mut engine = Engine::new(network, purpose, BATCH.min(indices.len()), threads);
         engine.keep_fields();
+        let mut gradient_squares = vec![0.0; network.layers.len()];
         let mut fields = vec![0.0; network.layers.len()];
         let mut neurons: Vec<Neurons> =
             (1..network.layers.len()).map(|_| Neurons { histogram: Histogram::of(std::iter::empty()), saturated: 0.0 }).collect();
@@ -154,6 +159,10 @@ impl Signals {
         for (batch, indices) in indices.chunks(BATCH).enumerate() {
             engine.load(examples, indices, network.preprocessing);
             engine.forward(|layer| noise::key(0, batch as u64, layer));
+            if batch == 0 {
+                engine.score(examples, indices);
+                engine.backward(|_| LayerSink { means: Sink::Measure, bias: None }, &mut gradient_squares);
+            }
             let value = |index: u32, feature: usize| network.preprocessing.apply(examples.value(index as usize, feature));
             inputs += indices.iter().flat_map(|&i| (0..examples.features()).map(move |f| f64::from(value(i, f)).powi(2))).sum::<f64>();
             for (index, layer) in network.layers.iter().enumerate() {
@@ -173,7 +182,7 @@ impl Signals {
                 neurons.saturated /= count * layer.outputs as f64;
             }
         }
-        Self { inputs: inputs / (count * examples.features() as f64), fields, neurons }
+        Self { inputs: inputs / (count * examples.features() as f64), fields, neurons, gradient_squares }
     }
 }
 

@@ -71,6 +71,8 @@ pub enum Sink {
     Step(Rule, Parameter),
     /// It is kept, at the place of its mean.
     Keep(*mut f32),
+    /// Only its square is summed.
+    Measure,
 }
 
 /// A layer's gradient and step.
@@ -173,6 +175,7 @@ unsafe fn tile<L: Lanes, const MR: usize, const NP: usize>(layer: &Update, row: 
                 for (p, &sum) in sums.iter().enumerate() {
                     L::store(total, L::fma(sum, sum, L::load(total)));
                     match layer.sink {
+                        Sink::Measure => {}
                         Sink::Keep(kept) => L::store(kept.add(at(i, p)), sum),
                         Sink::Step(rule, parameter) => step::<L>(layer, rule, parameter, at(i, p), sum),
                     }
