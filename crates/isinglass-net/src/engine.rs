@@ -322,11 +322,12 @@ impl Engine {
         });
         let root = (layer.inputs as f32).sqrt();
         let gradient = |unit: usize| {
-            let sum = (0..self.panels).fold(0.0, |sum, p| {
+            let mut lanes = [0.0; LANES];
+            for p in 0..self.panels {
                 let at = (p * rows_of(layer.outputs) + unit) * LANES;
-                sum + crate::kernels::sum_of_lanes(&gradients.p[at..at + LANES])
-            });
-            sum * root
+                lanes.iter_mut().zip(&gradients.p[at..at + LANES]).for_each(|(sum, term)| *sum += term);
+            }
+            crate::kernels::sum_of_lanes(&lanes) * root
         };
         for unit in 0..layer.outputs {
             match sink.bias {
