@@ -51,30 +51,45 @@ pub unsafe fn accumulate<L: Lanes, const MR: usize, const NP: usize>(
     unsafe {
         let mut a_k = a.start;
         let mut b_k = b.start;
-        let mut one = |a_k: *const f32, b_k: *const f32| {
-            let columns: [L::Floats; NP] = std::array::from_fn(|p| L::load(b_k.add(p * b.panel_stride)));
-            for (row, sums) in tile.iter_mut().enumerate() {
-                let factor = L::splat(*a_k.add(row * a.row_stride));
-                for (sum, column) in sums.iter_mut().zip(columns) {
-                    *sum = L::fma(factor, column, *sum);
-                }
-            }
-        };
         for _ in 0..depth / 4 {
-            one(a_k, b_k);
-            one(a_k.add(a.k_stride), b_k.add(LANES));
-            one(a_k.add(2 * a.k_stride), b_k.add(2 * LANES));
-            one(a_k.add(3 * a.k_stride), b_k.add(3 * LANES));
+            one::<L, MR, NP>(&mut tile, a, b, a_k, b_k);
+            one::<L, MR, NP>(&mut tile, a, b, a_k.add(a.k_stride), b_k.add(LANES));
+            one::<L, MR, NP>(&mut tile, a, b, a_k.add(2 * a.k_stride), b_k.add(2 * LANES));
+            one::<L, MR, NP>(&mut tile, a, b, a_k.add(3 * a.k_stride), b_k.add(3 * LANES));
             a_k = a_k.add(4 * a.k_stride);
             b_k = b_k.add(4 * LANES);
         }
         for _ in 0..depth % 4 {
-            one(a_k, b_k);
+            one::<L, MR, NP>(&mut tile, a, b, a_k, b_k);
             a_k = a_k.add(a.k_stride);
             b_k = b_k.add(LANES);
         }
     }
     tile
+}
+
+/// One `k` of the sum. Not a closure, and without iterators that take closures: all must be inlined into the function that has the instructions.
+#[inline(always)]
+unsafe fn one<L: Lanes, const MR: usize, const NP: usize>(
+    tile: &mut Tile<L, MR, NP>,
+    a: Broadcast,
+    b: Panels,
+    a_k: *const f32,
+    b_k: *const f32,
+) {
+    // SAFETY: as the caller of `accumulate` vouches.
+    unsafe {
+        let mut columns = [L::splat(0.0); NP];
+        for (p, column) in columns.iter_mut().enumerate() {
+            *column = L::load(b_k.add(p * b.panel_stride));
+        }
+        for (row, sums) in tile.iter_mut().enumerate() {
+            let factor = L::splat(*a_k.add(row * a.row_stride));
+            for (sum, column) in sums.iter_mut().zip(columns) {
+                *sum = L::fma(factor, column, *sum);
+            }
+        }
+    }
 }
 
 /// A product of a block of `rows` rows with all panels, added to `c` unless it is the `first` block: `c[(p·c_rows + row)·16 + lane]`.
