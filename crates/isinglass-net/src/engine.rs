@@ -12,7 +12,7 @@ use std::borrow::Borrow;
 use std::cell::UnsafeCell;
 
 pub use layer::{EngineLayer, Parametrisation, is_stochastic};
-pub use output::{BatchScore, softmax_f64};
+pub use output::{BatchScore, most_likely, softmax_f64};
 
 use crate::buffer::Buffer;
 use crate::kernels::{Backward, Field, Forward, Kernels, LANES, MAX_ROWS, Moments, Rule, Scratch, Sink, Update};
@@ -120,9 +120,8 @@ impl Engine {
             .map(|layer| Inputs {
                 x: Buffer::new(examples * layer.inputs),
                 second: when(has_variance, examples * layer.inputs),
-                // One panel more: tiles are up to two panels wide.
-                transposed: when(training, examples * (padded(layer.inputs) + LANES)),
-                transposed_square: when(variance_gradient, examples * (padded(layer.inputs) + LANES)),
+                transposed: when(training, examples * padded(layer.inputs)),
+                transposed_square: when(variance_gradient, examples * padded(layer.inputs)),
             })
             .collect();
         let slopes = |rows: usize| Slopes { p: when(training, examples * rows), q: when(variance_gradient, examples * rows) };

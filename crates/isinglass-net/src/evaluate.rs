@@ -11,7 +11,7 @@ use std::borrow::Borrow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine::{Engine, Purpose};
+use crate::engine::{Engine, Purpose, most_likely};
 use crate::spins::SpinNetwork;
 use crate::{Examples, Layer, Network, NetworkConfig, Preprocessing, noise};
 
@@ -177,8 +177,7 @@ impl<'a> Votes<'a> {
         let (mut nll, mut correct) = (0.0, 0);
         for (probabilities, &index) in self.sums.chunks(self.classes).zip(self.indices) {
             let label = self.examples.label(index as usize);
-            let best = (1..self.classes).fold(0, |best, class| if probabilities[class] > probabilities[best] { class } else { best });
-            correct += usize::from(best == label);
+            correct += usize::from(most_likely(probabilities) == label);
             // A probability that is no longer a number above 0 counts as the smallest one.
             nll -= libm::log((probabilities[label] / self.networks as f64).max(f64::MIN_POSITIVE));
         }

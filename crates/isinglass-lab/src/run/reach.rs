@@ -5,6 +5,7 @@
 //! is still the random one it began as.
 
 use isinglass_net::{Means, Network, Optimizer, Progress, TrainConfig};
+use isinglass_theory::verdict::digits;
 
 /// Enough weights of a layer to know them all.
 const SAMPLE: usize = 10_000;
@@ -38,8 +39,9 @@ impl Reach {
         let stuck = self.distances.iter().filter(|&&distance| distance > movement).count() as f64 / self.distances.len() as f64;
         (stuck > 0.5).then(|| {
             format!(
-                "with these settings a parameter moves by at most about {movement:.2}, too little for {:.0} % of the means to change sign: the binary network sign(M) can hardly \
+                "with these settings a parameter moves by at most about {}, too little for {:.0} % of the means to change sign: the binary network sign(M) can hardly \
                  differ from the random initial one; a larger lr, more epochs or a smaller sigma-m2 would let it",
+                digits(movement),
                 100.0 * stuck
             )
         })
@@ -61,7 +63,7 @@ mod tests {
 
     #[test]
     fn a_small_learning_rate_cannot_flip_large_means() {
-        assert!(notice(0.9025, Means::Clip, 2e-4).unwrap().contains("0.20")); // ±0.95, and 1000 steps of 2e-4
+        assert!(notice(0.9025, Means::Clip, 2e-4).unwrap().contains("about 0.2,")); // ±0.95, and 1000 steps of 2e-4
         assert!(notice(0.9025, Means::Clip, 1e-3).is_none());
         assert!(notice(0.9025, Means::Tanh, 1e-3).is_some()); // atanh(0.95) = 1.83
         assert!(notice(0.01, Means::Clip, 2e-4).is_none());

@@ -34,7 +34,7 @@ pub fn softmax_f64(logits: &mut [f64]) {
 }
 
 /// The most likely class, the first of equals.
-pub fn most_likely(probabilities: &[f32]) -> usize {
+pub fn most_likely<T: PartialOrd>(probabilities: &[T]) -> usize {
     (1..probabilities.len()).fold(0, |best, class| if probabilities[class] > probabilities[best] { class } else { best })
 }
 
