@@ -1,0 +1,154 @@
+//! AVX2, which cannot count bits.
+//!
+//! Spins: `vpshufb` looks up 32 table entries at once. For four inputs of one image there is a table of 16 entries: how many of four weights differ from them. So the four weights of 32
+//! neurons, as indices, give 32 counts with one instruction, and a second one adds them to bytes: four instructions for 256 products, where counting the bits of `w ^ x` with the same
+//! instruction takes eight. The tables of an image are looked up once and serve all neurons. Bytes hold sums over 31 input bytes (248 differences), then go to 16 bits.
+//!
+//! Bytes: 32 weights become bytes 0 or −1, and `vpmaddubsw`, `vpmaddwd` add four products to each of 8 counts.
+
+use alloc::vec::Vec;
+use core::arch::x86_64::*;
+
+use super::layout::{BytePanels, Counts, GROUP, SpinPanels};
+
+/// Input bytes whose differences surely fit a byte, and how many such sums surely fit 16 bits.
+const BYTES: usize = u8::MAX as usize / 8;
+const BLOCKS: usize = u16::MAX as usize / (8 * BYTES);
+
+/// How many of four weights differ from four inputs, `[inputs][weights]`.
+static DIFFERENCES: [[u8; 16]; 16] = {
+    let mut tables = [[0; 16]; 16];
+    let mut place = 0;
+    while place < 256 {
+        tables[place / 16][place % 16] = (place / 16 ^ place % 16).count_ones() as u8;
+        place += 1;
+    }
+    tables
+};
+
+/// The tables of the two halves of an input byte.
+pub type Tables = [[u8; 16]; 2];
+
+/// Looks up the tables of all inputs, `[byte][image]`.
+pub fn look_up<const IMAGES: usize>(inputs: &[[u32; IMAGES]], tables: &mut Vec<[Tables; IMAGES]>) {
+    tables.clear();
+    tables.extend(inputs.iter().flat_map(|words| {
+        (0..4).map(|byte| {
+            words.map(|word| {
+                let byte = usize::from(word.to_le_bytes()[byte]);
+                [DIFFERENCES[byte & 0xf], DIFFERENCES[byte >> 4]]
+            })
+        })
+    }));
+}
+
+/// See [`super::scalar::mismatches`].
+#[target_feature(enable = "avx2")]
+pub fn mismatches<const IMAGES: usize>(panels: &SpinPanels, tables: &[[Tables; IMAGES]], counts: &mut [Counts]) {
+    // No closures in here: they would not be compiled for these instructions.
+    let nibble = _mm256_set1_epi8(0xf);
+    for (panel, counts) in panels.weights.bytes().chunks_exact(panels.panel).zip(counts.chunks_exact_mut(2 * IMAGES)) {
+        counts.fill([0; GROUP]);
+        let (first, second) = counts.split_at_mut(IMAGES);
+        let panel = panel.as_chunks::<32>().0;
+        for (panel, tables) in panel.chunks(BLOCKS * BYTES).zip(tables.chunks(BLOCKS * BYTES)) {
+            let mut sums = [[_mm256_setzero_si256(); 2]; IMAGES];
+            for (panel, tables) in panel.chunks(BYTES).zip(tables.chunks(BYTES)) {
+                let mut bytes = [_mm256_setzero_si256(); IMAGES];
+                for (weights, tables) in panel.iter().zip(tables) {
+                    let weights = load(weights);
+                    let low_half = _mm256_and_si256(weights, nibble);
+                    let high_half = _mm256_and_si256(_mm256_srli_epi16(weights, 4), nibble);
+                    for (sum, tables) in bytes.iter_mut().zip(tables) {
+                        let [left, right] = tables;
+                        *sum = _mm256_add_epi8(*sum, _mm256_shuffle_epi8(broadcast(left), low_half));
+                        *sum = _mm256_add_epi8(*sum, _mm256_shuffle_epi8(broadcast(right), high_half));
+                    }
+                }
+                for ([first, second], bytes) in sums.iter_mut().zip(bytes) {
+                    *first = _mm256_add_epi16(*first, _mm256_cvtepu8_epi16(_mm256_castsi256_si128(bytes)));
+                    *second = _mm256_add_epi16(*second, _mm256_cvtepu8_epi16(_mm256_extracti128_si256(bytes, 1)));
+                }
+            }
+            for ((first, second), sums) in first.iter_mut().zip(second.iter_mut()).zip(sums) {
+                for (counts, sum) in [first, second].into_iter().zip(sums) {
+                    let halves = [_mm256_castsi256_si128(sum), _mm256_extracti128_si256(sum, 1)];
+                    for (counts, half) in counts.as_chunks_mut::<8>().0.iter_mut().zip(halves) {
+                        store(counts, _mm256_add_epi32(load_counts(counts), _mm256_cvtepu16_epi32(half)));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// See [`super::scalar::deficits`].
+#[target_feature(enable = "avx2")]
+pub fn deficits<const IMAGES: usize>(panels: &BytePanels, inputs: &[[u32; IMAGES]], totals: &[i32; IMAGES], counts: &mut [Counts]) {
+    for (group, counts) in panels.weights.chunks_exact(panels.quads).zip(counts.chunks_exact_mut(IMAGES)) {
+        for half in 0..2 {
+            // Minus the sum of the bytes whose weight is +1.
+            let mut sums = [_mm256_setzero_si256(); IMAGES];
+            for (&weights, quads) in group.iter().zip(inputs) {
+                let weights = bytes_of((weights >> (32 * half)) as u32);
+                for (sum, &quad) in sums.iter_mut().zip(quads) {
+                    let pairs = _mm256_maddubs_epi16(_mm256_set1_epi32(quad as i32), weights);
+                    *sum = _mm256_add_epi32(*sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+                }
+            }
+            for ((counts, sum), &total) in counts.iter_mut().zip(sums).zip(totals) {
+                let sum = _mm256_add_epi32(_mm256_set1_epi32(total), _mm256_add_epi32(sum, sum));
+                store(&mut counts.as_chunks_mut::<8>().0[half], sum);
+            }
+        }
+    }
+}
+
+/// 32 bits as bytes, −1 for a 1.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn bytes_of(bits: u32) -> __m256i {
+    let spread = _mm256_setr_epi64x(0, 0x0101_0101_0101_0101, 0x0202_0202_0202_0202, 0x0303_0303_0303_0303);
+    let bit = _mm256_set1_epi64x(0x8040_2010_0804_0201_u64 as i64);
+    let bytes = _mm256_shuffle_epi8(_mm256_set1_epi32(bits as i32), spread);
+    _mm256_cmpeq_epi8(_mm256_and_si256(bytes, bit), bit)
+}
+
+/// See [`super::scalar::at_most`].
+#[target_feature(enable = "avx2")]
+pub fn at_most(counts: &Counts, limits: &Counts) -> u16 {
+    let mut above = 0;
+    for (half, (counts, limits)) in counts.as_chunks::<8>().0.iter().zip(limits.as_chunks::<8>().0).enumerate() {
+        let mask = _mm256_cmpgt_epi32(load_counts(counts), load_counts(limits));
+        above |= (_mm256_movemask_ps(_mm256_castsi256_ps(mask)) as u16) << (8 * half);
+    }
+    !above
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn load(bytes: &[u8; 32]) -> __m256i {
+    // SAFETY: 32 bytes are there to be read, and no alignment is needed.
+    unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn broadcast(table: &[u8; 16]) -> __m256i {
+    // SAFETY: 16 bytes are there to be read, and no alignment is needed.
+    _mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(table.as_ptr().cast()) })
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn load_counts(counts: &[i32; 8]) -> __m256i {
+    // SAFETY: 32 bytes are there to be read, and no alignment is needed.
+    unsafe { _mm256_loadu_si256(counts.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn store(counts: &mut [i32; 8], sums: __m256i) {
+    // SAFETY: 32 bytes are there to be written, and no alignment is needed.
+    unsafe { _mm256_storeu_si256(counts.as_mut_ptr().cast(), sums) }
+}

@@ -1,0 +1,199 @@
+//! Products of ±1 weights with spins and with bytes, on every instruction set.
+//!
+//! A neuron's sum over `N` spins is `N − 2·(number of inputs that differ from their weights)`, and over bytes `2·(sum of the bytes whose weight is +1) − (sum of all)`. All kernels count what is missing to the
+//! largest sum, so that a neuron is +1 where its count is at most a limit.
+//!
+//! The kernels are safe code but for single loads and stores from arrays of the right length: there is no index or pointer arithmetic that could be wrong.
+
+mod layout;
+mod scalar;
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+#[cfg(target_arch = "aarch64")]
+mod neon;
+
+#[cfg(test)]
+mod tests;
+
+use alloc::format;
+use alloc::vec::Vec;
+
+pub(crate) use layout::{BytePanels, Counts, GROUP, SpinPanels, words_of};
+
+use crate::{BitMatrix, Error};
+
+/// An instruction set that this machine has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Isa(Kind);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    #[cfg(target_arch = "aarch64")]
+    Neon,
+    Scalar,
+}
+
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
+macro_rules! has {
+    ($feature:tt) => {
+        std::arch::is_x86_feature_detected!($feature)
+    };
+}
+#[cfg(all(target_arch = "x86_64", not(feature = "std")))]
+macro_rules! has {
+    ($feature:tt) => {
+        cfg!(target_feature = $feature)
+    };
+}
+
+impl Isa {
+    /// Those of this machine, the fastest first. Without the standard library, those that the program is compiled for.
+    pub fn available() -> Vec<Self> {
+        let mut sets = Vec::new();
+        #[cfg(target_arch = "x86_64")]
+        {
+            if has!("avx512f") && has!("avx512bw") && has!("avx512vpopcntdq") && has!("avx512vnni") {
+                sets.push(Self(Kind::Avx512));
+            }
+            if has!("avx2") {
+                sets.push(Self(Kind::Avx2));
+            }
+        }
+        #[cfg(target_arch = "aarch64")]
+        sets.push(Self(Kind::Neon));
+        sets.push(Self(Kind::Scalar));
+        sets
+    }
+
+    /// The fastest, or the one that the environment variable `ISINGLASS_SIMD` names, if the machine has it.
+    pub fn best() -> Self {
+        #[cfg(feature = "std")]
+        if let Some(isa) = std::env::var("ISINGLASS_SIMD").ok().and_then(|name| Self::named(&name).ok()) {
+            return isa;
+        }
+        Self::available()[0]
+    }
+
+    /// `avx512`, `avx2`, `neon` or `scalar`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Isa`] if the machine does not have it.
+    pub fn named(name: &str) -> Result<Self, Error> {
+        let available = Self::available();
+        available.iter().copied().find(|isa| isa.name() == name).ok_or_else(|| {
+            let names: Vec<&str> = available.iter().map(|isa| isa.name()).collect();
+            Error::Isa(format!("instruction set {name}: this machine has {}", names.join(", ")))
+        })
+    }
+
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx512 => "avx512",
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx2 => "avx2",
+            #[cfg(target_arch = "aarch64")]
+            Kind::Neon => "neon",
+            Kind::Scalar => "scalar",
+        }
+    }
+
+    /// Lays weights out for [`Isa::mismatches`].
+    pub(crate) fn spin_panels(self, matrix: &BitMatrix) -> SpinPanels {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx2 => SpinPanels::new(matrix, 32, 1),
+            _ => SpinPanels::new(matrix, GROUP, 4),
+        }
+    }
+
+    /// How many inputs differ from the weights, as [`scalar::mismatches`]. `scratch` is for the kernel to use.
+    pub(crate) fn mismatches<const IMAGES: usize>(
+        self,
+        panels: &SpinPanels,
+        inputs: &[[u32; IMAGES]],
+        counts: &mut [Counts],
+        scratch: &mut Scratch<IMAGES>,
+    ) {
+        match self.0 {
+            // SAFETY: an `Isa` is made only where the machine has its instructions; here and below.
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx512 => unsafe { avx512::mismatches(panels, inputs, counts) },
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx2 => {
+                avx2::look_up(inputs, &mut scratch.tables);
+                // SAFETY: as above.
+                unsafe { avx2::mismatches(panels, &scratch.tables, counts) }
+            }
+            #[cfg(target_arch = "aarch64")]
+            Kind::Neon => unsafe { neon::mismatches(panels, inputs, counts) },
+            Kind::Scalar => scalar::mismatches(panels, inputs, counts),
+        }
+        // Only AVX2 has a use for it.
+        let _ = scratch;
+    }
+
+    /// Minus the sums of weights times bytes, as [`scalar::deficits`].
+    pub(crate) fn deficits<const IMAGES: usize>(
+        self,
+        panels: &BytePanels,
+        inputs: &[[u32; IMAGES]],
+        totals: &[i32; IMAGES],
+        counts: &mut [Counts],
+    ) {
+        match self.0 {
+            // SAFETY: as in `mismatches`.
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx512 => unsafe { avx512::deficits(panels, inputs, totals, counts) },
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx2 => unsafe { avx2::deficits(panels, inputs, totals, counts) },
+            #[cfg(target_arch = "aarch64")]
+            Kind::Neon => unsafe { neon::deficits(panels, inputs, totals, counts) },
+            Kind::Scalar => scalar::deficits(panels, inputs, totals, counts),
+        }
+    }
+
+    /// Turns counts, `[group][image]`, into spins: +1 where they are at most the limits. 32 spins of every image, then the next.
+    pub(crate) fn compare<const IMAGES: usize>(self, counts: &[Counts], limits: &[Counts], spins: &mut [[u32; IMAGES]]) {
+        match self.0 {
+            // SAFETY: as in `mismatches`.
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx512 => compare(counts, limits, spins, |counts, limits| unsafe { avx512::at_most(counts, limits) }),
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx2 => compare(counts, limits, spins, |counts, limits| unsafe { avx2::at_most(counts, limits) }),
+            #[cfg(target_arch = "aarch64")]
+            Kind::Neon => compare(counts, limits, spins, |counts, limits| unsafe { neon::at_most(counts, limits) }),
+            Kind::Scalar => compare(counts, limits, spins, scalar::at_most),
+        }
+    }
+}
+
+fn compare<const IMAGES: usize>(
+    counts: &[Counts],
+    limits: &[Counts],
+    spins: &mut [[u32; IMAGES]],
+    at_most: impl Fn(&Counts, &Counts) -> u16,
+) {
+    for ((counts, limits), spins) in counts.chunks(2 * IMAGES).zip(limits.chunks(2)).zip(spins) {
+        for (image, spins) in spins.iter_mut().enumerate() {
+            let half = |half: usize| limits.get(half).map_or(0, |limits| u32::from(at_most(&counts[half * IMAGES + image], limits)));
+            *spins = half(0) | half(1) << 16;
+        }
+    }
+}
+
+/// What a kernel keeps between calls, so that it need not reserve memory.
+#[derive(Default)]
+pub(crate) struct Scratch<const IMAGES: usize> {
+    #[cfg(target_arch = "x86_64")]
+    tables: Vec<[avx2::Tables; IMAGES]>,
+}

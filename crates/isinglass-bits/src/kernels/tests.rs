@@ -1,0 +1,112 @@
+//! Every kernel of this machine against sums spelt out, at sizes around those of words, panels and accumulators.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::*;
+
+/// 1 to 4096 as in layers; 7 936 and more bits overflow 16-bit sums of AVX2 unless they are emptied, 248 bytes and bits those of bytes.
+const COLUMNS: [usize; 17] = [1, 3, 31, 32, 33, 63, 64, 65, 248, 257, 501, 784, 1000, 1028, 4096, 65_536, 70_001];
+const ROWS: [usize; 6] = [1, 15, 16, 17, 33, 64];
+const IMAGES: usize = 3;
+
+/// A generator that is good enough to choose bits.
+struct Bits(u64);
+
+impl Bits {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 16
+    }
+}
+
+/// Random matrices, and the two that reach the largest counts.
+fn matrices(rows: usize, columns: usize, bits: &mut Bits) -> [BitMatrix; 3] {
+    [
+        BitMatrix::from_fn(rows, columns, |_, _| bits.next() & 1 == 1),
+        BitMatrix::from_fn(rows, columns, |_, _| true),
+        BitMatrix::from_fn(rows, columns, |row, _| row % 2 == 0),
+    ]
+}
+
+fn interleaved(words: usize, word: impl Fn(usize, usize) -> u32) -> Vec<[u32; IMAGES]> {
+    (0..words).map(|index| core::array::from_fn(|image| word(image, index))).collect()
+}
+
+#[test]
+fn differing_spins_are_counted() {
+    let mut bits = Bits(1);
+    for columns in COLUMNS {
+        for rows in if columns > 5000 { &ROWS[3..5] } else { &ROWS[..] } {
+            for matrix in matrices(*rows, columns, &mut bits) {
+                let images = BitMatrix::from_fn(IMAGES, columns, |image, _| image != 1 && (image == 2 || bits.next() & 1 == 1));
+                let byte = |image: usize, index: usize| u32::from(images.row(image).get(index).copied().unwrap_or(0));
+                let inputs =
+                    interleaved(words_of(columns), |image, word| (0..4).map(|index| byte(image, 4 * word + index) << (8 * index)).sum());
+                for isa in Isa::available() {
+                    let panels = isa.spin_panels(&matrix);
+                    let mut counts = vec![[-1; GROUP]; panels.groups * IMAGES];
+                    isa.mismatches(&panels, &inputs, &mut counts, &mut Scratch::default());
+                    for row in 0..matrix.rows() {
+                        for image in 0..IMAGES {
+                            let expected = (0..columns).filter(|&column| matrix.spin(row, column) != images.spin(image, column)).count();
+                            let found = counts[row / GROUP * IMAGES + image][row % GROUP];
+                            assert_eq!(found, expected as i32, "{} {rows}×{columns}, row {row}, image {image}", isa.name());
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn weighted_bytes_are_summed() {
+    let mut bits = Bits(2);
+    for columns in COLUMNS {
+        for rows in if columns > 5000 { &ROWS[3..5] } else { &ROWS[..] } {
+            for matrix in matrices(*rows, columns, &mut bits) {
+                let images: Vec<Vec<u8>> =
+                    (0..IMAGES).map(|image| (0..columns).map(|_| if image == 1 { 255 } else { bits.next() as u8 }).collect()).collect();
+                let inputs = interleaved(columns.div_ceil(4), |image, quad| {
+                    images[image].iter().skip(4 * quad).take(4).enumerate().map(|(index, &byte)| u32::from(byte) << (8 * index)).sum()
+                });
+                let totals = core::array::from_fn(|image| images[image].iter().map(|&byte| i32::from(byte)).sum());
+                let panels = BytePanels::new(&matrix);
+                for isa in Isa::available() {
+                    let mut counts = vec![[-1; GROUP]; panels.groups * IMAGES];
+                    isa.deficits(&panels, &inputs, &totals, &mut counts);
+                    for row in 0..matrix.rows() {
+                        for (image, bytes) in images.iter().enumerate() {
+                            let sum: i64 =
+                                bytes.iter().enumerate().map(|(i, &byte)| i64::from(byte) * i64::from(matrix.spin(row, i))).sum();
+                            let found = counts[row / GROUP * IMAGES + image][row % GROUP];
+                            assert_eq!(i64::from(found), -sum, "{} {rows}×{columns}, row {row}, image {image}", isa.name());
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn counts_become_spins_at_their_limits() {
+    let edges = [i32::MIN, -1, 0, 1, i32::MAX];
+    let groups = 3;
+    let counts: Vec<Counts> = (0..groups * IMAGES).map(|i| core::array::from_fn(|lane| edges[(i + lane) % edges.len()])).collect();
+    let limits: Vec<Counts> = (0..groups).map(|i| core::array::from_fn(|lane| edges[(2 * i + 3 * lane) % edges.len()])).collect();
+    for isa in Isa::available() {
+        let mut spins = [[u32::MAX; IMAGES]; 2];
+        isa.compare(&counts, &limits, &mut spins);
+        for neuron in 0..2 * 32 {
+            for (image, spins) in (0..IMAGES).map(|image| (image, spins[neuron / 32][image])) {
+                let (group, lane) = (neuron / GROUP, neuron % GROUP);
+                let expected = group < groups && counts[group * IMAGES + image][lane] <= limits[group][lane];
+                assert_eq!(spins >> (neuron % 32) & 1 == 1, expected, "{} neuron {neuron} image {image}", isa.name());
+            }
+        }
+    }
+}
