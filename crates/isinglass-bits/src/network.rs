@@ -7,7 +7,7 @@
 //! let input = BitMatrix::from_fn(3, 4, |unit, byte| unit != byte);
 //! let output = BitMatrix::from_fn(2, 3, |class, unit| class == 0 || unit == 0);
 //! let preprocessing = Preprocessing { offset: 127.5, scale: 1.0 / 127.5 };
-//! let network = Network::new(preprocessing, vec![(input, vec![0.0, 0.5, -0.5]), (output, vec![0.0, 0.1])])?;
+//! let network = Network::new(preprocessing, vec![(input, vec![0.0, 0.5, -0.5]), (output, vec![0.1, 0.0])])?;
 //! let model = Model::new(vec![network], preprocessing, 1.0)?;
 //! let classes = model.predictor().classes(&[0, 255, 255, 0, 255, 0, 0, 0])?; // two images
 //! assert_eq!(classes, [1, 0]);

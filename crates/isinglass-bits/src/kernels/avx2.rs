@@ -20,7 +20,7 @@ static DIFFERENCES: [[u8; 16]; 16] = {
     let mut tables = [[0; 16]; 16];
     let mut place = 0;
     while place < 256 {
-        tables[place / 16][place % 16] = (place / 16 ^ place % 16).count_ones() as u8;
+        tables[place / 16][place % 16] = ((place / 16) ^ (place % 16)).count_ones() as u8;
         place += 1;
     }
     tables
