@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::{Engine, Purpose, most_likely};
 use crate::spins::SpinNetwork;
-use crate::{Examples, Layer, Network, NetworkConfig, Preprocessing, noise};
+use crate::{Examples, Layer, Network, NetworkConfig, Preprocessing, Values, noise};
 
 /// How good a network is on some examples.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -75,6 +75,23 @@ impl<'a> Evaluator<'a> {
         let indices = chosen(examples, indices);
         let Network { config, layers, preprocessing } = self.network;
         Some(binary_score(config, *preprocessing, layers.iter(), examples, &indices, self.threads))
+    }
+
+    /// The sums `Σ_j S_kj x_j` of the output layer of `sign(M)`, `[example][class]`: integers. `None` if there are no binary weights and neurons behind the surrogate, or the examples
+    /// are not bytes.
+    ///
+    /// # Panics
+    ///
+    /// If the examples do not fit the network.
+    pub fn binary_sums(&mut self, examples: &Examples<'_>) -> Option<Vec<i32>> {
+        let Network { config, layers, preprocessing } = self.network;
+        let is_binary = config.surrogate.has_binary_weights() && config.surrogate.has_binary_neurons();
+        if !is_binary || !matches!(examples.values(), Values::Bytes(_)) {
+            return None;
+        }
+        let indices = chosen(examples, None);
+        let mut spins = SpinNetwork::deterministic(config, *preprocessing, layers.iter(), examples, BATCH.min(indices.len()), self.threads);
+        Some(indices.chunks(BATCH).flat_map(|indices| spins.output_sums(examples, indices)).map(|sum| sum as i32).collect())
     }
 
     /// Stochastic binary networks: one score for every number in `samples`, the smaller ones being parts of the larger. Empty if there are no binary weights

@@ -17,8 +17,10 @@ pub struct SpinNetwork {
     of_bytes: bool,
     /// Per unit of the first layer, what is subtracted from its sum.
     shifts: Vec<f64>,
-    /// Per layer, what a sum is multiplied with.
-    factors: Vec<f64>,
+    /// What the sums of the first layer are multiplied with.
+    scale: f64,
+    /// Per layer, `√N`: a sum is divided by it, not multiplied with its inverse, so that a field that is 0 comes out as 0.
+    roots: Vec<f64>,
     rule: NeuronRule,
     key: u64,
 }
@@ -76,13 +78,11 @@ impl SpinNetwork {
             layer.field = Field::Sum;
             layer.activation = Activation::Linear(1.0);
         }
-        let mut factors: Vec<f64> = engine.layers.iter().map(|layer| 1.0 / (layer.inputs as f64).sqrt()).collect();
+        let roots = engine.layers.iter().map(|layer| (layer.inputs as f64).sqrt()).collect();
         let of_bytes = matches!(examples.values(), Values::Bytes(_));
-        if of_bytes {
-            factors[0] *= f64::from(preprocessing.scale);
-        }
+        let scale = if of_bytes { f64::from(preprocessing.scale) } else { 1.0 };
         let shifts = vec![0.0; engine.layers[0].outputs];
-        Self { engine, config: config.clone(), preprocessing, of_bytes, shifts, factors, rule, key: 0 }
+        Self { engine, config: config.clone(), preprocessing, of_bytes, shifts, scale, roots, rule, key: 0 }
     }
 
     /// Whether two draws from the network may differ.
@@ -97,15 +97,9 @@ impl SpinNetwork {
 
     /// Draws the weights of a sample from the network's means, and says which neurons go with them.
     pub fn draw(&mut self, network: &Network, seed: u64, sample: u64) {
-        let rng = Rng::new(seed).stream(Rng::WEIGHTS, sample);
         self.key = Rng::new(seed).stream(Rng::NEURONS, sample).next_u64();
         for (index, (target, layer)) in self.engine.layers.iter_mut().zip(&network.layers).enumerate() {
-            let mut weights = Vec::with_capacity(layer.means.len());
-            for (unit, means) in layer.means.chunks(layer.inputs).enumerate() {
-                let mut rng = rng.stream(index as u64, unit as u64);
-                weights.extend(means.iter().map(|&mean| if rng.uniform() < 0.5 * (1.0 + f64::from(mean)) { 1.0 } else { -1.0 }));
-            }
-            target.set_means(&weights);
+            target.set_means(&drawn_weights(layer, index, seed, sample));
         }
         self.shift();
     }
@@ -121,30 +115,44 @@ impl SpinNetwork {
 
     /// Adds the class probabilities of some examples to `sums`, `[example][class]`.
     pub fn add_probabilities(&mut self, examples: &Examples<'_>, indices: &[u32], sums: &mut [f64]) {
-        self.engine.load(examples, indices, if self.of_bytes { Preprocessing::default() } else { self.preprocessing });
-        let biases: Vec<Vec<f32>> = self.engine.layers.iter().map(|layer| layer.bias.clone()).collect();
-        let (shifts, factors, rule, key, tau) = (&self.shifts, &self.factors, self.rule, self.key, self.config.tau);
-        let last = self.config.depth;
-        self.engine.forward_sums(&|layer, unit, panel, lanes| {
-            let bias = f64::from(biases[layer][unit]);
-            let shift = if layer == 0 { shifts[unit] } else { 0.0 };
-            for (lane, value) in lanes.iter_mut().enumerate() {
-                let field = (f64::from(*value) - shift) * factors[layer] + bias;
-                *value = if layer == last {
-                    (tau * field) as f32
-                } else {
-                    let example = indices.get(panel * LANES + lane).copied().unwrap_or(0);
-                    rule.apply(field, || uniform(key, layer, unit, example))
-                };
-            }
-        });
-        let classes = self.classes();
+        self.forward(examples, indices);
+        let (last, classes) = (self.config.depth, self.classes());
+        let bias = self.engine.layers[last].bias.clone();
         let mut logits = vec![0.0; classes];
         for (example, sums) in sums.chunks_mut(classes).take(indices.len()).enumerate() {
-            (0..classes).for_each(|class| logits[class] = f64::from(self.engine.neuron(last, class, example)));
+            for (class, logit) in logits.iter_mut().enumerate() {
+                *logit =
+                    self.config.tau * (f64::from(self.engine.neuron(last, class, example)) / self.roots[last] + f64::from(bias[class]));
+            }
             softmax_f64(&mut logits);
             sums.iter_mut().zip(&logits).for_each(|(sum, probability)| *sum += probability);
         }
+    }
+
+    /// The sums of the output layer, `[example][class]`.
+    pub fn output_sums(&mut self, examples: &Examples<'_>, indices: &[u32]) -> Vec<f32> {
+        self.forward(examples, indices);
+        let (last, classes) = (self.config.depth, self.classes());
+        (0..indices.len() * classes).map(|place| self.engine.neuron(last, place % classes, place / classes)).collect()
+    }
+
+    /// Through all layers; the output keeps its sums.
+    fn forward(&mut self, examples: &Examples<'_>, indices: &[u32]) {
+        self.engine.load(examples, indices, if self.of_bytes { Preprocessing::default() } else { self.preprocessing });
+        let biases: Vec<Vec<f32>> = self.engine.layers.iter().map(|layer| layer.bias.clone()).collect();
+        let (shifts, scale, roots, rule, key, last) = (&self.shifts, self.scale, &self.roots, self.rule, self.key, self.config.depth);
+        self.engine.forward_sums(&|layer, unit, panel, lanes| {
+            if layer == last {
+                return;
+            }
+            let bias = f64::from(biases[layer][unit]);
+            let (shift, scale) = if layer == 0 { (shifts[unit], scale) } else { (0.0, 1.0) };
+            for (lane, value) in lanes.iter_mut().enumerate() {
+                let field = (f64::from(*value) - shift) * scale / roots[layer] + bias;
+                let example = indices.get(panel * LANES + lane).copied().unwrap_or(0);
+                *value = rule.apply(field, || uniform(key, layer, unit, example));
+            }
+        });
     }
 }
 
@@ -157,6 +165,55 @@ impl NeuronRule {
             Self::Continuous(neuron) => mean_of(neuron, field) as f32,
         }
     }
+}
+
+impl Network {
+    /// A binary network drawn from this one: weights ±1 with means `M`, those of the same sample in [`Evaluator::stochastic`](crate::Evaluator::stochastic). Where neurons are stochastic, the
+    /// noise of each is drawn too and put into its bias, so that the neuron becomes a sign: for one example the two cannot be told apart, while all examples of one draw see the same noise.
+    pub fn draw(&self, seed: u64, sample: u64) -> Self {
+        let mut network = self.clone();
+        let noisy = self.config.surrogate.has_binary_neurons() && is_stochastic(self.config.surrogate, self.config.neuron);
+        for (index, layer) in network.layers.iter_mut().enumerate() {
+            layer.means = drawn_weights(layer, index, seed, sample);
+            if noisy && index < self.config.depth {
+                let mut rng = Rng::new(seed).stream(Rng::NEURONS, sample).stream(index as u64, 0);
+                layer.bias.iter_mut().for_each(|bias| *bias -= noise_at(self.config.neuron, rng.uniform()) as f32);
+            }
+        }
+        network
+    }
+}
+
+/// Weights ±1 with a layer's means.
+fn drawn_weights(layer: &Layer, index: usize, seed: u64, sample: u64) -> Vec<f32> {
+    let rng = Rng::new(seed).stream(Rng::WEIGHTS, sample);
+    let mut weights = Vec::with_capacity(layer.means.len());
+    for (unit, means) in layer.means.chunks(layer.inputs).enumerate() {
+        let mut rng = rng.stream(index as u64, unit as u64);
+        weights.extend(means.iter().map(|&mean| if rng.uniform() < 0.5 * (1.0 + f64::from(mean)) { 1.0 } else { -1.0 }));
+    }
+    weights
+}
+
+/// The noise below which a part `u` of all noise lies: `(1 + φ(noise))/2 = u`, by bisection.
+fn noise_at(neuron: Neuron, u: f64) -> f64 {
+    let is_below = |noise: f64| 0.5 * (1.0 + mean_of(neuron, noise)) < u;
+    let (mut low, mut high) = (-1.0, 1.0);
+    while is_below(high) && high < 1e30 {
+        high *= 2.0;
+    }
+    while !is_below(low) && low > -1e30 {
+        low *= 2.0;
+    }
+    for _ in 0..80 {
+        let middle = 0.5 * (low + high);
+        if is_below(middle) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    high
 }
 
 /// `φ(h)`.

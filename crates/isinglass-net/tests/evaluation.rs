@@ -262,3 +262,57 @@ fn real_weights_have_no_binary_network() {
     let nll = -probabilities.iter().zip(&labels).map(|(p, &label)| p[label].ln()).sum::<f64>() / 5.0;
     assert!(score.accuracy == found as f64 / 5.0 && (score.nll - nll).abs() < 1e-5, "{score:?}, not {nll}");
 }
+
+#[test]
+fn output_sums_are_the_integers_behind_the_logits() {
+    for size in SIZES {
+        let mut network = network(Surrogate::Deterministic, Neuron::Sign, size);
+        network.preprocessing = Preprocessing::standardising(127.3, 73.9);
+        let problem = Problem::noise(size.0, size.3, 5, 7);
+        let sums = Evaluator::new(&network, 2).binary_sums(&problem.examples()).unwrap();
+        let output = network.layers.last().unwrap();
+        for (picture, sums) in problem.values.chunks(size.0).zip(sums.chunks(size.3)) {
+            let raw: Vec<f64> = picture.iter().map(|&v| f64::from(v)).collect();
+            let logits = binary_logits(&network, &raw, sign, &mut 0);
+            for ((sum, bias), logit) in sums.iter().zip(&output.bias).zip(logits) {
+                let of_sum = 1.5 * (f64::from(*sum) / (output.inputs as f64).sqrt() + f64::from(*bias));
+                assert!((of_sum - logit).abs() < 1e-12, "{size:?}: sum {sum} gives {of_sum}, not {logit}");
+            }
+        }
+    }
+    let continuous = network(Surrogate::LrtContinuous, Neuron::Tanh(1.0), SIZES[1]);
+    assert!(Evaluator::new(&continuous, 1).binary_sums(&Problem::noise(63, 3, 2, 1).examples()).is_none());
+}
+
+#[test]
+fn a_drawn_network_is_the_sample_of_its_number() {
+    let network = network(Surrogate::Deterministic, Neuron::Sign, (20, 65, 2, 4));
+    let problem = Problem::noise(20, 4, 30, 3);
+    let drawn = network.draw(9, 0);
+    assert!(drawn.layers.iter().flat_map(|layer| &layer.means).all(|weight| weight.abs() == 1.0));
+    let sampled = Evaluator::new(&network, 1).stochastic(&problem.examples(), None, &[1], 9, &mut |_, _| {});
+    let binary = Evaluator::new(&drawn, 1).binary(&problem.examples(), None).unwrap();
+    assert_eq!((sampled[0].accuracy, sampled[0].nll), (binary.accuracy, binary.nll));
+    assert_ne!(network.draw(9, 1).layers[0].means, drawn.layers[0].means);
+}
+
+#[test]
+fn the_noise_of_drawn_neurons_has_the_distribution_of_the_neuron() {
+    for neuron in [Neuron::Logistic(0.7), Neuron::Probit(1.3)] {
+        let mut network = network(Surrogate::Deterministic, neuron, (1, 20_000, 1, 2));
+        network.layers[0].bias.fill(0.25);
+        let drawn = network.draw(5, 2);
+        assert_eq!(drawn.layers[1].bias, network.layers[1].bias); // the output has no noise
+        for h in [-1.0, 0.0, 0.6] {
+            let up = drawn.layers[0].bias.iter().filter(|&&bias| h - 0.25 + f64::from(bias) >= 0.0).count() as f64 / 20_000.0;
+            let expected = match neuron {
+                // Logistic noise of scale α/2 and Gaussian noise of deviation α, as distribution functions.
+                Neuron::Logistic(alpha) => 1.0 / (1.0 + (-2.0 * h / alpha).exp()),
+                Neuron::Probit(alpha) => 0.5 * (1.0 + libm::erf(h / (alpha * 2f64.sqrt()))),
+                _ => unreachable!(),
+            };
+            let deviation = (expected * (1.0 - expected) / 20_000.0).sqrt();
+            assert!((up - expected).abs() < 5.0 * deviation, "{neuron} at {h}: {up}, not {expected}");
+        }
+    }
+}
