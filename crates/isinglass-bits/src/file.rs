@@ -74,6 +74,12 @@ impl Model {
         safetensors::serialize(views, Some(information)).expect("only a header of 100 MB is too long")
     }
 
+    /// Whether these are the contents of a packed network, damaged or not.
+    pub fn is_packed(bytes: &[u8]) -> bool {
+        SafeTensors::read_metadata(bytes)
+            .is_ok_and(|(_, header)| header.metadata().as_ref().is_some_and(|entries| entries.contains_key(KEY)))
+    }
+
     /// Reads a file's contents.
     ///
     /// # Errors

@@ -23,15 +23,42 @@ use crate::{Error, Pixels, Split};
 ///
 /// [`Error::Field`] for a field that is no number, [`Error::Fields`] for a line that is longer or shorter than the first, [`Error::Label`],
 /// [`Error::NotFinite`], [`Error::Format`] for what is no text, [`Error::Shape`] for a file without images.
-pub fn read(mut from: impl BufRead) -> Result<Split, Error> {
-    let (mut bytes, mut floats) = (Some(Vec::new()), Vec::new());
-    let (mut labels, mut fields) = (Vec::new(), None);
-    let mut text = Vec::new();
+pub fn read(from: impl BufRead) -> Result<Split, Error> {
+    let mut labels = Vec::new();
+    let mut values = Values::default();
+    let fields = for_each_line(from, |line, words| {
+        let row = labels.len();
+        labels.push(label(words.next().unwrap_or_default(), row)?);
+        values.push_line(words, line, row, 2)
+    })?;
+    Split::new(1, fields.map_or(0, |fields| fields - 1), values.into_pixels(), labels)
+}
+
+/// Reads images without labels: the pixels, and how many there are to a line.
+pub(crate) fn read_values(from: impl BufRead) -> Result<(Pixels, usize), Error> {
+    let mut values = Values::default();
+    let mut row = 0;
+    let fields = for_each_line(from, |line, words| {
+        row += 1;
+        values.push_line(words, line, row - 1, 1)
+    })?;
+    if row == 0 {
+        return Err(Error::Images("there are no images".into()));
+    }
+    Ok((values.into_pixels(), fields.unwrap_or(0)))
+}
+
+/// Hands on the number and the fields of every line but a header and empty ones. Returns how many fields they have.
+fn for_each_line(
+    mut from: impl BufRead,
+    mut take: impl FnMut(usize, &mut dyn Iterator<Item = &str>) -> Result<(), Error>,
+) -> Result<Option<usize>, Error> {
+    let (mut text, mut fields) = (Vec::new(), None);
     let mut line = 0;
     loop {
         text.clear();
         if from.read_until(b'\n', &mut text).map_err(crate::contents::read_error)? == 0 {
-            break;
+            return Ok(fields);
         }
         line += 1;
         let words = std::str::from_utf8(&text).map_err(|_| Error::Format("CSV file (nor IDX, nor .npy): it is not text"))?;
@@ -46,27 +73,46 @@ pub fn read(mut from: impl BufRead) -> Result<Split, Error> {
         if found != expected {
             return Err(Error::Fields { line, found, expected });
         }
-        let mut words = words.split(',').map(str::trim);
-        let row = labels.len();
-        labels.push(label(words.next().unwrap_or_default(), row)?);
+        take(line, &mut words.split(',').map(str::trim))?;
+    }
+}
+
+/// Bytes as long as all values are.
+struct Values {
+    bytes: Option<Vec<u8>>,
+    floats: Vec<f32>,
+}
+
+impl Default for Values {
+    fn default() -> Self {
+        Self { bytes: Some(Vec::new()), floats: Vec::new() }
+    }
+}
+
+impl Values {
+    /// Takes the values of a line, the first of which is in field `first`.
+    fn push_line(&mut self, words: &mut dyn Iterator<Item = &str>, line: usize, row: usize, first: usize) -> Result<(), Error> {
         for (column, word) in words.enumerate() {
-            let value: f32 = word.parse().map_err(|_| Error::Field { value: word.to_owned(), line, field: column + 2 })?;
+            let value: f32 = word.parse().map_err(|_| Error::Field { value: word.to_owned(), line, field: column + first })?;
             if !value.is_finite() {
                 return Err(Error::NotFinite { value: word.to_owned(), row, column });
             }
-            match (&mut bytes, word.parse::<u8>()) {
+            match (&mut self.bytes, word.parse::<u8>()) {
                 (Some(bytes), Ok(byte)) => bytes.push(byte),
                 (Some(so_far), Err(_)) => {
-                    floats = so_far.iter().map(|byte| f32::from(*byte)).collect();
-                    floats.push(value);
-                    bytes = None;
+                    self.floats = so_far.iter().map(|byte| f32::from(*byte)).collect();
+                    self.floats.push(value);
+                    self.bytes = None;
                 }
-                (None, _) => floats.push(value),
+                (None, _) => self.floats.push(value),
             }
         }
+        Ok(())
     }
-    let width = fields.map_or(0, |fields| fields - 1);
-    Split::new(1, width, bytes.map_or(Pixels::Floats(floats), Pixels::Bytes), labels)
+
+    fn into_pixels(self) -> Pixels {
+        self.bytes.map_or(Pixels::Floats(self.floats), Pixels::Bytes)
+    }
 }
 
 /// A first line whose label is no number; the other columns may well be named 0, 1, 2.

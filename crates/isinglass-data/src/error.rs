@@ -156,6 +156,10 @@ pub enum Error {
     #[error("not a .npy file that can be read here: {0}")]
     Npy(String),
 
+    /// Images that a network cannot look at.
+    #[error("{0}")]
+    Images(String),
+
     /// The file is of no known format.
     #[error("this is no {0}")]
     Format(&'static str),

@@ -23,12 +23,14 @@ impl Split {
         let (height, width, pixels) = in_file(images, |from| match kind(from)? {
             Kind::Idx => idx::read_images(from).map(|images| (images.height, images.width, Pixels::Bytes(images.pixels))),
             Kind::Npy => npy::read_images(from),
-            Kind::Other => Err(Error::Format("IDX or .npy file of images (a CSV file holds its labels itself: give no second file)")),
+            Kind::Png | Kind::Other => {
+                Err(Error::Format("IDX or .npy file of images (a CSV file holds its labels itself: give no second file)"))
+            }
         })?;
         let labels = in_file(labels, |from| match kind(from)? {
             Kind::Idx => idx::read_labels(from),
             Kind::Npy => npy::read_labels(from),
-            Kind::Other => Err(Error::Format("IDX or .npy file of labels")),
+            Kind::Png | Kind::Other => Err(Error::Format("IDX or .npy file of labels")),
         })?;
         Self::new(height, width, pixels, labels).map_err(|error| error.in_file(images))
     }
@@ -45,18 +47,21 @@ impl Dataset {
     }
 }
 
-enum Kind {
+/// What a file holds.
+pub(crate) enum Kind {
     Idx,
     Npy,
+    Png,
     Other,
 }
 
-fn kind(from: &mut dyn BufRead) -> Result<Kind, Error> {
+pub(crate) fn kind(from: &mut dyn BufRead) -> Result<Kind, Error> {
     let start = from.fill_buf().map_err(contents::read_error)?;
     Ok(match start {
         // No text starts with zeros.
         [0, 0, ..] => Kind::Idx,
         _ if start.starts_with(npy::MAGIC) => Kind::Npy,
+        _ if start.starts_with(b"\x89PNG") => Kind::Png,
         _ => Kind::Other,
     })
 }

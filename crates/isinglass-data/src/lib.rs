@@ -28,6 +28,7 @@ pub mod csv;
 pub mod digits;
 pub mod fetch;
 pub mod idx;
+pub mod images;
 pub mod npy;
 
 use std::path::Path;

@@ -1,7 +1,8 @@
-//! Experiments with binary networks and their theory: training runs, grids over the plane of initialisations, and the charts that show them.
+//! Experiments with binary networks and their theory: training runs, their networks as packed bits, grids over the plane of initialisations, and the charts that show them.
 
 mod atomic;
 
 pub mod chart;
+pub mod packing;
 pub mod phase_diagram;
 pub mod run;

@@ -59,8 +59,7 @@ impl<'a> Evaluator<'a> {
     /// If the examples do not fit the network.
     pub fn surrogate(&mut self, examples: &Examples<'_>, indices: Option<&[u32]>) -> Score {
         let indices = chosen(examples, indices);
-        let mut engine = Engine::new(self.network, Purpose::Evaluation, BATCH.min(indices.len()), self.threads);
-        surrogate_score(&mut engine, examples, &indices, self.network.preprocessing)
+        Inference::new(self.network, BATCH.min(indices.len()), self.threads).score(examples, &indices)
     }
 
     /// The deterministic binary network `sign(M)`; `None` if there are no binary weights behind the surrogate.
@@ -131,6 +130,28 @@ impl<'a> Evaluator<'a> {
         let sampled =
             |(score, &samples): (Option<Score>, &usize)| score.map(|Score { accuracy, nll }| SampledScore { samples, accuracy, nll });
         scores.into_iter().zip(samples).filter_map(sampled).collect()
+    }
+}
+
+/// The surrogate laid out once, for one set of examples after the other.
+pub struct Inference {
+    engine: Engine,
+    preprocessing: Preprocessing,
+}
+
+impl Inference {
+    /// Lays a network out for batches of at most this size.
+    pub fn new(network: &Network, batch: usize, threads: usize) -> Self {
+        Self { engine: Engine::new(network, Purpose::Evaluation, batch, threads), preprocessing: network.preprocessing }
+    }
+
+    /// The surrogate on some examples.
+    ///
+    /// # Panics
+    ///
+    /// If the examples do not fit the network.
+    pub fn score(&mut self, examples: &Examples<'_>, indices: &[u32]) -> Score {
+        surrogate_score(&mut self.engine, examples, indices, self.preprocessing)
     }
 }
 

@@ -69,7 +69,7 @@ pub use canonical::canonical_json;
 pub use checkpoint::{Checkpoint, Progress};
 pub use diagnosis::{Diagnosis, Histogram, LayerDiagnosis};
 pub use error::Error;
-pub use evaluate::{Evaluator, SampledScore, Score};
+pub use evaluate::{Evaluator, Inference, SampledScore, Score};
 pub use examples::{Examples, Partition, Values};
 pub use gradients::Gradients;
 pub use init::{AUTO_REACH, Init, Initialisation};

@@ -2,6 +2,7 @@
 //!
 //! - [`theory`]: how signals travel through such a network, before any training.
 //! - [`net`]: training such a network through a differentiable surrogate.
+//! - [`bits`]: the binary network itself, packed into bits.
 //! - [`data`]: images to train with: generated digits, MNIST and Fashion-MNIST, and files of one's own.
 //! - [`lab`]: training runs, phase diagrams and charts.
 //!
@@ -17,6 +18,7 @@
 //! # Ok::<(), isinglass::theory::Error>(())
 //! ```
 
+pub use isinglass_bits as bits;
 pub use isinglass_data as data;
 pub use isinglass_lab as lab;
 pub use isinglass_net as net;

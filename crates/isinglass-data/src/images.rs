@@ -1,0 +1,138 @@
+//! Images without labels, to be looked at by a network: PNG, `.npy`, IDX or CSV.
+//!
+//! What a file holds is told from its first bytes. A network of packed bits looks at bytes, so every value must be a whole number from 0 to 255.
+//!
+//! ```
+//! use isinglass_data::images;
+//!
+//! // Two images of 1 × 3 pixels.
+//! let path = std::env::temp_dir().join(format!("isinglass-images-{}.csv", std::process::id()));
+//! std::fs::write(&path, "0,128,255\n1,2,3\n").unwrap();
+//! assert_eq!(images::read(&path, (1, 3))?, [0, 128, 255, 1, 2, 3]);
+//! # std::fs::remove_file(path).unwrap();
+//! # Ok::<(), isinglass_data::Error>(())
+//! ```
+
+use std::io::{BufRead, Cursor};
+use std::path::Path;
+
+use crate::files::{Kind, in_file, kind};
+use crate::{Error, Pixels, csv, idx, npy};
+
+/// Reads images of a height and width, one after the other. A PNG file is one image, or a sheet of images side by side and row after row without gaps; colours become grey values, and what is transparent black.
+///
+/// # Errors
+///
+/// [`Error::File`] with the name of the file and what is wrong with it.
+pub fn read(path: &Path, shape: (usize, usize)) -> Result<Vec<u8>, Error> {
+    let size = shape.0 * shape.1;
+    in_file(path, |from| match kind(from)? {
+        Kind::Png => read_png(from, shape),
+        Kind::Idx => idx::read_images(from).and_then(|images| fitting(Pixels::Bytes(images.pixels), images.height * images.width, size)),
+        Kind::Npy => npy::read_images(from).and_then(|(height, width, pixels)| fitting(pixels, height * width, size)),
+        Kind::Other => csv::read_values(from).and_then(|(pixels, fields)| match fields {
+            fields if fields == size + 1 => {
+                Err(Error::Images(format!("lines of {fields} values, one more than the {size} of an image: leave the labels out")))
+            }
+            fields => fitting(pixels, fields, size),
+        }),
+    })
+}
+
+/// The bytes, if images are as large as they should be and nothing but bytes.
+fn fitting(pixels: Pixels, found: usize, expected: usize) -> Result<Vec<u8>, Error> {
+    if found != expected {
+        return Err(Error::Images(format!("images of {found} values, where the network looks at {expected}")));
+    }
+    match pixels {
+        Pixels::Bytes(bytes) => Ok(bytes),
+        Pixels::Floats(floats) => floats.into_iter().enumerate().map(|(at, value)| byte(value, at / expected, at % expected)).collect(),
+    }
+}
+
+fn byte(value: f32, row: usize, column: usize) -> Result<u8, Error> {
+    if value.fract() == 0.0 && (0.0..=255.0).contains(&value) {
+        return Ok(value as u8);
+    }
+    Err(Error::Images(format!("{value} in row {row}, column {column}: the network looks at grey values, whole numbers from 0 to 255")))
+}
+
+fn read_png(from: &mut dyn BufRead, (height, width): (usize, usize)) -> Result<Vec<u8>, Error> {
+    let damaged = |error: &dyn std::fmt::Display| Error::Images(format!("a damaged PNG file ({error})"));
+    let mut file = Vec::new();
+    from.read_to_end(&mut file).map_err(crate::contents::read_error)?;
+    let mut decoder = png::Decoder::new(Cursor::new(file));
+    decoder.set_transformations(png::Transformations::normalize_to_color8());
+    let mut reader = decoder.read_info().map_err(|error| damaged(&error))?;
+    let (rows, columns) = (reader.info().height as usize, reader.info().width as usize);
+    if !rows.is_multiple_of(height) || !columns.is_multiple_of(width) {
+        return Err(Error::Images(format!(
+            "a picture of {rows} × {columns} pixels: the network looks at images of {height} × {width}, one or a sheet of them without gaps"
+        )));
+    }
+    let mut pixels = vec![0; reader.output_buffer_size().ok_or_else(|| damaged(&"too large"))?];
+    let frame = reader.next_frame(&mut pixels).map_err(|error| damaged(&error))?;
+    let channels = frame.color_type.samples();
+    let grey: Vec<u8> = pixels[..frame.buffer_size()].chunks_exact(channels).map(grey_value).collect();
+    let (across, down) = (columns / width, rows / height);
+    let mut images = Vec::with_capacity(grey.len());
+    for image in 0..across * down {
+        for row in 0..height {
+            let start = (image / across * height + row) * columns + image % across * width;
+            images.extend(&grey[start..start + width]);
+        }
+    }
+    Ok(images)
+}
+
+/// Of one to four channels: grey, grey and opacity, colours, colours and opacity. Colours by their share in brightness (Rec. 601).
+fn grey_value(pixel: &[u8]) -> u8 {
+    let (grey, opacity) = match *pixel {
+        [grey] => (u32::from(grey), 255),
+        [grey, opacity] => (u32::from(grey), opacity),
+        [red, green, blue, ref rest @ ..] => {
+            let weighted = 299 * u32::from(red) + 587 * u32::from(green) + 114 * u32::from(blue);
+            ((weighted + 500) / 1000, rest.first().copied().unwrap_or(255))
+        }
+        [] => (0, 255),
+    };
+    ((grey * u32::from(opacity) + 127) / 255) as u8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn png(color: png::ColorType, width: u32, height: u32, data: &[u8]) -> Vec<u8> {
+        let mut file = Vec::new();
+        let mut encoder = png::Encoder::new(&mut file, width, height);
+        encoder.set_color(color);
+        encoder.write_header().unwrap().write_image_data(data).unwrap();
+        file
+    }
+
+    #[test]
+    fn a_sheet_is_read_image_by_image() {
+        // Three across, two down, of 1 × 2 pixels.
+        let file = png(png::ColorType::Grayscale, 6, 2, &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
+        assert_eq!(read_png(&mut &file[..], (1, 2)).unwrap(), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
+        assert_eq!(read_png(&mut &file[..], (2, 3)).unwrap(), [0, 1, 2, 6, 7, 8, 3, 4, 5, 9, 10, 11]);
+        let error = read_png(&mut &file[..], (2, 4)).unwrap_err().to_string();
+        assert!(error.contains("2 × 6 pixels") && error.contains("2 × 4"), "{error}");
+    }
+
+    #[test]
+    fn colours_and_opacity_become_grey() {
+        let colours = png(png::ColorType::Rgba, 3, 1, &[255, 255, 255, 255, 255, 255, 255, 0, 255, 0, 0, 255]);
+        assert_eq!(read_png(&mut &colours[..], (1, 3)).unwrap(), [255, 0, 76]);
+        assert!(read_png(&mut &colours[..40], (1, 3)).unwrap_err().to_string().contains("damaged PNG"));
+    }
+
+    #[test]
+    fn values_that_are_no_bytes_are_named() {
+        assert_eq!(fitting(Pixels::Floats(vec![0.0, 255.0]), 2, 2).unwrap(), [0, 255]);
+        let error = fitting(Pixels::Floats(vec![0.0, 1.0, 2.0, 0.5]), 2, 2).unwrap_err().to_string();
+        assert!(error.starts_with("0.5 in row 1, column 1"), "{error}");
+        assert!(fitting(Pixels::Bytes(vec![0; 6]), 3, 2).unwrap_err().to_string().contains("images of 3 values"));
+    }
+}

@@ -1,0 +1,252 @@
+//! From a trained network to packed bits, and the proof that nothing changed on the way.
+//!
+//! Every network that is packed is also evaluated in floats, and the sums of the output layer, integers both, must be equal: on the images given, and on images of random bytes. If one is not,
+//! there is no packed network.
+//!
+//! ```
+//! use isinglass_lab::packing::pack;
+//! use isinglass_net::{NetworkConfig, Rng};
+//!
+//! let network = NetworkConfig { inputs: 16, depth: 3, width: 33, classes: 4, ..NetworkConfig::default() }.init(&mut Rng::new(1))?;
+//! let packed = pack(&network, None, &[0; 16], 1)?; // sign(M), checked with a black image
+//! assert_eq!(packed.model.sizes(), [16, 33, 33, 33, 4]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use isinglass_bits::{BitMatrix, Isa, Model, Predictor};
+use isinglass_net::{Evaluator, Examples, Init, Layer, Network, NetworkConfig, Neuron, Preprocessing, Rng, Surrogate, Values};
+use thiserror::Error;
+
+use crate::atomic;
+
+/// Images of random bytes that every packed network is checked with, one of them black and one white.
+const RANDOM_IMAGES: usize = 64;
+/// Sums of more bytes than this are not exact in the floats they are checked against.
+const MOST_INPUTS: usize = (1 << 24) / 255;
+
+/// Stochastic draws from a network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Draws {
+    /// How many.
+    pub samples: usize,
+    /// The seed.
+    pub seed: u64,
+}
+
+/// A packed network, found equal to the one it was made of.
+#[derive(Debug)]
+pub struct Packed {
+    /// The network.
+    pub model: Model,
+    /// Images it was checked with.
+    pub checked: usize,
+}
+
+/// Why a network is not packed.
+#[derive(Debug, Error)]
+pub enum PackError {
+    /// There is no such packed network.
+    #[error("{0}")]
+    Refused(String),
+    /// The packed network is another one: a fault of this program.
+    #[error(
+        "the packed network ({isa}) is not the one that was trained: network {network}, image {image}, class {class} has the sum {packed}, not {float}; \
+         nothing was written, and this is a fault of isinglass: please report it"
+    )]
+    Differs {
+        /// The instruction set.
+        isa: &'static str,
+        /// Which network of an ensemble.
+        network: usize,
+        /// Which image.
+        image: usize,
+        /// Which class.
+        class: usize,
+        /// What the packed network says.
+        packed: i32,
+        /// What the floats say.
+        float: i32,
+    },
+    /// Sizes or numbers that cannot be packed.
+    #[error(transparent)]
+    Bits(#[from] isinglass_bits::Error),
+    /// Images that the network cannot look at.
+    #[error(transparent)]
+    Net(#[from] isinglass_net::Error),
+    /// The file cannot be written.
+    #[error("{}: cannot be written: {source}", .path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+}
+
+/// Packs the deterministic binary network `sign(M)`, or an ensemble of draws, and checks it with images of bytes.
+///
+/// # Errors
+///
+/// [`PackError::Refused`] if there is no binary network behind the surrogate, [`PackError::Differs`] if the packed one is not equal to it.
+pub fn pack(network: &Network, draws: Option<Draws>, images: &[u8], threads: usize) -> Result<Packed, PackError> {
+    refuse_the_impossible(network, draws)?;
+    let mut checked = images.to_vec();
+    checked.extend(random_images(network.config.inputs));
+    let labels = vec![0; checked.len() / network.config.inputs];
+    let examples = Examples::new(Values::Bytes(&checked), network.config.inputs, &labels, network.config.classes)?;
+    let mut networks = Vec::new();
+    for sample in 0..draws.map_or(1, |draws| draws.samples) {
+        let drawn = draws.map(|draws| network.draw(draws.seed, sample as u64));
+        networks.push(pack_one(drawn.as_ref().unwrap_or(network), sample, &checked, &examples, threads)?);
+    }
+    let model = Model::new(networks, preprocessing(network), network.config.tau)?;
+    Ok(Packed { model, checked: labels.len() })
+}
+
+/// Writes a packed network, complete or not at all. Replaces no file but a packed network.
+///
+/// # Errors
+///
+/// [`PackError::Refused`] if there is another file, [`PackError::Write`].
+pub fn write(model: &Model, path: &Path) -> Result<usize, PackError> {
+    check_target(path)?;
+    let bytes = model.to_bytes();
+    atomic::write(path, &bytes).map_err(|source| PackError::Write { path: path.to_owned(), source })?;
+    Ok(bytes.len())
+}
+
+/// Checks, before anything is computed, that no file but a packed network would be replaced.
+///
+/// # Errors
+///
+/// [`PackError::Refused`].
+pub fn check_target(path: &Path) -> Result<(), PackError> {
+    let refuse = |reason: &str| Err(PackError::Refused(format!("{}: {reason}", path.display())));
+    match fs::read(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => match atomic::directory_of(path).is_dir() {
+            true => Ok(()),
+            false => refuse("there is no such directory to write to"),
+        },
+        Err(error) => Err(PackError::Write { path: path.to_owned(), source: error }),
+        Ok(bytes) if Model::is_packed(&bytes) => Ok(()),
+        Ok(_) => refuse("this file is there and is no packed network; it is not overwritten"),
+    }
+}
+
+/// The packed network as a network of floats: weights ±1, biases halfway between the sums below and above each threshold. It decides as the packed one does.
+///
+/// # Errors
+///
+/// Those of [`NetworkConfig::check`], also where the hidden layers differ in width.
+pub fn unpack(model: &Model) -> Result<Vec<Network>, PackError> {
+    let sizes = model.sizes();
+    let hidden = &sizes[1..sizes.len() - 1];
+    if hidden.iter().any(|width| *width != hidden[0]) {
+        return Err(PackError::Refused(format!("layers of {hidden:?} neurons: networks of floats have layers of one width")));
+    }
+    let config = NetworkConfig {
+        inputs: sizes[0],
+        depth: hidden.len(),
+        width: hidden[0],
+        classes: model.classes(),
+        surrogate: Surrogate::Ste,
+        neuron: Neuron::Sign,
+        init: Init::Uniform,
+        sigma_m2: None,
+        sigma_b2: None,
+        tau: model.tau(),
+    };
+    config.check()?;
+    let layer = |weights: &BitMatrix, bias: Vec<f32>| Layer {
+        inputs: weights.columns(),
+        outputs: weights.rows(),
+        means: (0..weights.rows()).flat_map(|row| (0..weights.columns()).map(move |column| f32::from(weights.spin(row, column)))).collect(),
+        bias,
+    };
+    let network = |packed: &isinglass_bits::Network| {
+        let mut layers: Vec<Layer> = Vec::new();
+        for hidden in packed.layers() {
+            let root = (hidden.weights.columns() as f64).sqrt();
+            let bias = hidden.thresholds.iter().map(|&threshold| ((0.5 - f64::from(threshold)) / root) as f32).collect();
+            layers.push(layer(&hidden.weights, bias));
+        }
+        layers.push(layer(&packed.output().weights, packed.output().bias.clone()));
+        Network { config: config.clone(), layers, preprocessing: Preprocessing::default() }
+    };
+    Ok(model.networks().iter().map(network).collect())
+}
+
+fn refuse_the_impossible(network: &Network, draws: Option<Draws>) -> Result<(), PackError> {
+    let NetworkConfig { surrogate, neuron, inputs, .. } = network.config;
+    let refuse = |reason: String| Err(PackError::Refused(reason));
+    if !surrogate.has_binary_weights() {
+        return refuse(format!(
+            "surrogate {surrogate}: its weights are real numbers, there are no bits to pack; train with --surrogate deterministic"
+        ));
+    }
+    if !surrogate.has_binary_neurons() {
+        return refuse(format!(
+            "surrogate {surrogate}: its neurons ({neuron}) are real numbers, and XNOR needs ±1 on both sides; train with --surrogate deterministic or lrt-binary"
+        ));
+    }
+    if inputs > MOST_INPUTS {
+        return refuse(format!("{inputs} inputs: at most {MOST_INPUTS}, since the floats to check against are not exact beyond"));
+    }
+    match draws {
+        Some(Draws { samples: 0, .. }) => refuse("samples = 0: an ensemble has at least one network".into()),
+        Some(Draws { samples, seed }) if samples > 1 && network.draw(seed, 0) == network.draw(seed, 1) => refuse(format!(
+            "samples = {samples}: the means are all ±1 and the neurons without noise, so that every draw is the same network; leave --samples out"
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn preprocessing(network: &Network) -> isinglass_bits::Preprocessing {
+    isinglass_bits::Preprocessing { offset: network.preprocessing.offset, scale: network.preprocessing.scale }
+}
+
+fn pack_one(
+    network: &Network,
+    number: usize,
+    images: &[u8],
+    examples: &Examples<'_>,
+    threads: usize,
+) -> Result<isinglass_bits::Network, PackError> {
+    let packed = |layer: &Layer| {
+        let is_up = |row: usize, column: usize| layer.means[row * layer.inputs + column] >= 0.0;
+        (BitMatrix::from_fn(layer.outputs, layer.inputs, is_up), layer.bias.clone())
+    };
+    let packed = isinglass_bits::Network::new(preprocessing(network), network.layers.iter().map(packed).collect())?;
+    let float = Evaluator::new(network, threads).binary_sums(examples).expect("it was found to be binary");
+    let model = Model::new(vec![packed], preprocessing(network), network.config.tau)?;
+    let (inputs, classes) = (network.config.inputs, network.config.classes);
+    for (index, isa) in Isa::available().into_iter().enumerate() {
+        // All images on the instruction set that will be used, some on the others; what was read back from the file, not what was put into it.
+        let first = if index == 0 { 0 } else { (examples.len() - RANDOM_IMAGES) * inputs };
+        let found = Predictor::new(&Model::from_bytes(&model.to_bytes())?, isa).sums_on(&images[first..], threads)?;
+        let skipped = first / inputs * classes;
+        if let Some(place) = (0..found.len()).find(|&place| found[place] != float[skipped + place]) {
+            return Err(PackError::Differs {
+                isa: isa.name(),
+                network: number,
+                image: (skipped + place) / classes,
+                class: place % classes,
+                packed: found[place],
+                float: float[skipped + place],
+            });
+        }
+    }
+    Ok(model.networks()[0].clone())
+}
+
+fn random_images(inputs: usize) -> Vec<u8> {
+    let mut rng = Rng::new(0);
+    let mut images: Vec<u8> = (0..RANDOM_IMAGES * inputs).map(|_| rng.next_u64() as u8).collect();
+    images[..inputs].fill(0);
+    images[inputs..2 * inputs].fill(255);
+    images
+}
