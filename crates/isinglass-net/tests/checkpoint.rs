@@ -291,3 +291,15 @@ fn a_run_goes_on_with_its_own_optimiser_only() {
         assert!(matches!(&refused, Err(Error::Config(message)) if message.contains("optimiser state")), "{refused:?}");
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn a_checkpoint_may_be_read_by_whom_other_files_may() {
+    use std::os::unix::fs::PermissionsExt;
+    let directory = directory("checkpoint-modes");
+    let (checkpoint, plain) = (directory.join("a.safetensors"), directory.join("plain"));
+    usual().save(&checkpoint).unwrap();
+    std::fs::write(&plain, "").unwrap();
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode();
+    assert_eq!(mode(&checkpoint), mode(&plain));
+}

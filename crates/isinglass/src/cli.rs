@@ -1,9 +1,14 @@
 //! Commands, flags and errors.
 
+mod bench;
 mod data;
 mod evaluate;
+mod export;
 mod inspect;
 mod output;
+mod pack;
+mod packed;
+mod predict;
 mod report;
 mod resume;
 mod run;
@@ -30,6 +35,10 @@ enum Command {
     Resume(resume::Args),
     Evaluate(evaluate::Args),
     Inspect(inspect::Args),
+    Pack(pack::Args),
+    Predict(predict::Args),
+    Export(export::Args),
+    Bench(bench::Args),
 
     /// How signals travel through a random network, before any training
     #[command(subcommand)]
@@ -54,6 +63,10 @@ impl Cli {
             Command::Resume(args) => args.run(),
             Command::Evaluate(args) => args.run(),
             Command::Inspect(args) => args.run(),
+            Command::Pack(args) => args.run(),
+            Command::Predict(args) => args.run(),
+            Command::Export(args) => args.run(),
+            Command::Bench(args) => args.run(),
             Command::Theory(command) => command.run(),
             Command::Data(command) => command.run(),
         }
@@ -83,6 +96,12 @@ pub enum CliError {
     /// A run cannot be made, opened or brought to its end.
     #[error(transparent)]
     Run(#[from] isinglass_lab::run::RunError),
+    /// A network cannot be packed.
+    #[error(transparent)]
+    Pack(#[from] isinglass_lab::packing::PackError),
+    /// A packed network is damaged, or cannot look at what it is shown.
+    #[error(transparent)]
+    Bits(#[from] isinglass_bits::Error),
     /// A signal stopped a run.
     #[error("stopped after step {} of {}; `isinglass resume {}` goes on from there", .progress.step, .progress.steps, .directory.display())]
     Stopped {
@@ -107,11 +126,13 @@ pub enum CliError {
 impl CliError {
     /// 2 for what the user can change, 1 for what went wrong on the way.
     pub fn exit_code(&self) -> ExitCode {
+        use isinglass_lab::packing::PackError;
         use isinglass_theory::Error as TheoryError;
         match self {
             Self::Theory(TheoryError::NotConverged { .. } | TheoryError::NoRoot(_)) | Self::Output(_) => ExitCode::from(1),
             Self::Data(error) if went_wrong_on_the_way(error) => ExitCode::from(1),
             Self::Run(error) if broke_off(error) => ExitCode::from(1),
+            Self::Pack(PackError::Differs { .. } | PackError::Write { .. }) => ExitCode::from(1),
             // What a shell makes of a process that a signal ended.
             Self::Stopped { signal, .. } => ExitCode::from(128 + signal),
             _ => ExitCode::from(2),

@@ -5,22 +5,26 @@ use std::io::{self, Write};
 use isinglass_lab::run::{Inspection, RunError};
 use serde_json::{Value, json};
 
-use super::output::{OutputArgs, ThreadsArgs};
+use super::output::{OutputArgs, ThreadsArgs, usage};
+use super::packed::PackedFile;
 use super::report::{Report, to_record};
 use super::run::subject::SubjectArgs;
 use super::run::{pictures, tables};
 use super::{CliError, Format};
 
-/// What a trained network consists of and looks like inside, layer by layer.
+/// What a trained or packed network consists of and looks like inside, layer by layer.
 ///
 /// σ_m² is the variance of the means, polarised the part of them beyond ±0.9, flipped the part of the weights with another sign than at the start. The variance of the fields, measured with a
 /// thousand training examples, stands beside what the theory predicts from the variances of means and biases; χ₁ is the theory's too. saturated is the part of the neurons beyond ±0.9.
 /// The picture shows the histograms of means and neurons, and the variances.
+///
+/// Of a packed network: what each layer takes in bits and in bytes of the file, its thresholds, some of its weights, and where it comes from.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   isinglass inspect runs/a
   isinglass inspect runs/a --checkpoint best --plot insides.png
-  isinglass inspect runs/a --format csv")]
+  isinglass inspect runs/a --format csv
+  isinglass inspect model.safetensors")]
 pub struct Args {
     #[command(flatten)]
     subject: SubjectArgs,
@@ -32,6 +36,9 @@ pub struct Args {
 
 impl Args {
     pub fn run(self) -> Result<(), CliError> {
+        if let Some(file) = PackedFile::open_if_packed(self.subject.path())? {
+            return self.run_on_packed(&file);
+        }
         let plot = self.output.plot()?;
         let subject = self.subject.load()?;
         let checkpoint = &subject.checkpoint;
@@ -55,6 +62,20 @@ impl Args {
             Format::Table => return Ok(write_tables(&mut io::stdout().lock(), &result)?),
             Format::Json => report.facts(to_record(&result)),
             Format::Csv => report.rows("layers", tables::layer_rows(&result)),
+        };
+        Ok(report.print(self.output.format())?)
+    }
+
+    fn run_on_packed(&self, file: &PackedFile) -> Result<(), CliError> {
+        if self.output.plot()?.is_some() {
+            return Err(usage("--plot draws means and neurons of a run or checkpoint; a packed network has neither"));
+        }
+        let result = file.describe();
+        let mut report = Report::default();
+        match self.output.format() {
+            Format::Table => return Ok(file.write_tables(&mut io::stdout().lock(), &result)?),
+            Format::Json => report.facts(to_record(&result)),
+            Format::Csv => report.rows("layers", result["layers"].as_array().into_iter().flatten().map(to_record).collect()),
         };
         Ok(report.print(self.output.format())?)
     }

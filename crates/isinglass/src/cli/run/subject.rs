@@ -14,7 +14,7 @@ use crate::cli::output::usage;
 /// Which network.
 #[derive(Debug, clap::Args)]
 pub struct SubjectArgs {
-    /// A run's directory, or a checkpoint (.safetensors)
+    /// A run's directory, or a file of it (.safetensors)
     #[arg(value_name = "DIR|FILE")]
     path: PathBuf,
 
@@ -43,19 +43,29 @@ pub struct Subject {
 }
 
 impl SubjectArgs {
-    pub fn load(&self) -> Result<Subject, CliError> {
-        let (checkpoint, config) = if self.path.is_dir() {
+    /// The file or directory.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The network, and the settings of its run if it lies in one.
+    pub fn load_network(&self) -> Result<(Checkpoint, Option<RunConfig>), CliError> {
+        if self.path.is_dir() {
             let config = read_config(&self.path)?;
             let file = if self.checkpoint == Some(CheckpointArg::Best) { BEST } else { LAST };
-            (read_checkpoint(&self.path, file)?, Some(config))
+            Ok((read_checkpoint(&self.path, file)?, Some(config)))
         } else if self.path.exists() {
             if self.checkpoint.is_some() {
                 return Err(usage("--checkpoint chooses one of a run's checkpoints: give the run's directory, or leave it out"));
             }
-            (Checkpoint::load(&self.path).map_err(RunError::from)?, config_beside(&self.path)?)
+            Ok((Checkpoint::load(&self.path).map_err(RunError::from)?, config_beside(&self.path)?))
         } else {
-            return Err(usage(format!("{}: there is no such run or checkpoint", self.path.display())));
-        };
+            Err(usage(format!("{}: there is no such run or checkpoint", self.path.display())))
+        }
+    }
+
+    /// The data that the flags name, else those of the run.
+    fn load_data(&self, checkpoint: &Checkpoint, config: Option<RunConfig>) -> Result<(RunConfig, Dataset), CliError> {
         let mut config = match config {
             Some(config) => config,
             None if self.data.is_given() => RunConfig::default(),
@@ -68,8 +78,29 @@ impl SubjectArgs {
         };
         self.data.apply(&mut config);
         let data = config.load_data(self.data.directory())?;
-        let partition = Partition::new(data.train.len(), &checkpoint.train).map_err(RunError::from)?;
         check_fit(&checkpoint.network.config, &data)?;
+        Ok((config, data))
+    }
+
+    /// The network, and the data if they can be had. What the flags name must be there; what the run was trained with may be elsewhere, which is said.
+    pub fn load_with_data_at_hand(&self) -> Result<(Checkpoint, Option<Dataset>), CliError> {
+        let (checkpoint, config) = self.load_network()?;
+        let data = match self.load_data(&checkpoint, config) {
+            Ok((_, data)) => Some(data),
+            Err(error) if self.data.is_given() || self.data.directory().is_some() => return Err(error),
+            Err(error) => {
+                eprintln!("note: without data, random images must do: {error}");
+                None
+            }
+        };
+        Ok((checkpoint, data))
+    }
+
+    /// The network with its data.
+    pub fn load(&self) -> Result<Subject, CliError> {
+        let (checkpoint, config) = self.load_network()?;
+        let (config, data) = self.load_data(&checkpoint, config)?;
+        let partition = Partition::new(data.train.len(), &checkpoint.train).map_err(RunError::from)?;
         if !checkpoint.was_trained_on(&examples(&data.train, data.classes)?) {
             eprintln!(
                 "note: these are not the training examples of the run; \"train\" and \"validation\" are examples that the network has never seen"

@@ -1,0 +1,100 @@
+//! `isinglass pack`.
+
+use std::path::PathBuf;
+
+use isinglass_lab::packing::{self, Draws};
+use isinglass_net::Checkpoint;
+use serde_json::json;
+
+use super::output::{FormatArgs, ThreadsArgs};
+use super::packed::{accuracy_on, bytes_of, shape_text};
+use super::report::{Report, to_record};
+use super::run::subject::SubjectArgs;
+use super::run::tables::{grouped, percent};
+use super::{CliError, Format};
+
+/// Packs the binary network of a run into bits, and proves that it is the same network.
+///
+/// The deterministic network sign(M), or with --samples an ensemble of stochastic draws whose class probabilities are averaged. Weights take one bit each, neurons become integer thresholds,
+/// and the preprocessing of the images goes into those of the first layer. The packed network is run on the test images and on random ones; unless every sum of its output equals that of the
+/// float network, nothing is written. Noise of stochastic neurons is drawn once per network of an ensemble.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  isinglass pack runs/a -o model.safetensors
+  isinglass pack runs/a --checkpoint best -o best.bits.safetensors
+  isinglass pack runs/a --samples 16 -o ensemble.safetensors")]
+pub struct Args {
+    #[command(flatten)]
+    subject: SubjectArgs,
+
+    /// The file to write
+    #[arg(short, long, value_name = "FILE", default_value = "model.safetensors")]
+    output: PathBuf,
+
+    /// Pack an ensemble of K stochastic draws instead of sign(M)
+    #[arg(long, value_name = "K", allow_hyphen_values = true)]
+    samples: Option<usize>,
+
+    /// The seed of the draws [default: the run's]
+    #[arg(long, requires = "samples", allow_hyphen_values = true)]
+    seed: Option<u64>,
+
+    #[command(flatten)]
+    threads: ThreadsArgs,
+    #[command(flatten)]
+    print: FormatArgs,
+}
+
+impl Args {
+    pub fn run(self) -> Result<(), CliError> {
+        packing::check_target(&self.output)?;
+        let (checkpoint, data) = self.subject.load_with_data_at_hand()?;
+        let draws = self.samples.map(|samples| Draws { samples, seed: self.seed.unwrap_or(checkpoint.train.seed) });
+        let images = data.as_ref().map_or(Ok(&[][..]), |data| bytes_of(&data.test))?;
+        let packed = packing::pack(&checkpoint.network, draws, images, self.threads.count())?;
+        let mut model = packed.model;
+        model.image = data.as_ref().map(|data| data.test.shape());
+        let accuracy = data.as_ref().map(|data| accuracy_on(&model, &data.test, self.threads.count())).transpose()?;
+        model.provenance.extend(provenance(&checkpoint, draws));
+        if let (Some(data), Some((accuracy, _))) = (&data, accuracy) {
+            model.provenance.insert("data".into(), data.name.clone());
+            model.provenance.insert("test-accuracy".into(), accuracy.to_string());
+        }
+        let bytes = packing::write(&model, &self.output)?;
+        let checked = packed.checked;
+        if self.print.format == Format::Table {
+            let accuracy = accuracy.map_or(String::new(), |(accuracy, _)| format!(", {} of the test images right", percent(accuracy)));
+            println!("{}: {} in {} bytes{accuracy}", self.output.display(), shape_text(&model), grouped(bytes));
+            println!("checked: equal to the float network in every output sum, on {} images", grouped(checked));
+            return Ok(());
+        }
+        let mut report = Report::default();
+        report.facts(to_record(&json!({
+            "file": self.output.display().to_string(),
+            "bytes": bytes,
+            "shape": shape_text(&model),
+            "networks": model.networks().len(),
+            "checked_images": checked,
+            "accuracy": accuracy.map(|(accuracy, _)| accuracy),
+            "images": accuracy.map(|(_, images)| images),
+        })));
+        Ok(report.print(self.print.format)?)
+    }
+}
+
+/// What is worth knowing of a network in a year; nothing of paths, time or host, so that equal runs give equal files.
+fn provenance(checkpoint: &Checkpoint, draws: Option<Draws>) -> Vec<(String, String)> {
+    let config = &checkpoint.network.config;
+    let progress = checkpoint.progress();
+    let weights = draws.map_or("sign(M)".to_owned(), |Draws { samples, seed }| format!("{samples} draws with seed {seed}"));
+    [
+        ("isinglass", env!("CARGO_PKG_VERSION").to_owned()),
+        ("surrogate", config.surrogate.to_string()),
+        ("neuron", config.neuron.to_string()),
+        ("weights", weights),
+        ("epochs", format!("{} of {}", progress.epoch, progress.epochs)),
+        ("seed", checkpoint.train.seed.to_string()),
+    ]
+    .map(|(key, value)| (key.to_owned(), value))
+    .into()
+}

@@ -1,0 +1,200 @@
+//! A packed network's file, and what can be said of it.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use isinglass_bits::{BitMatrix, Model, Network};
+use isinglass_data::{Pixels, Split};
+use serde_json::{Value, json};
+
+use super::CliError;
+use super::output::usage;
+use super::report::{Record, write_columns};
+use super::run::tables::{grouped, percent};
+
+/// Weights of a layer's first neuron that are shown.
+const SHOWN: usize = 32;
+
+/// Which packed network.
+#[derive(Debug, clap::Args)]
+pub struct ModelArgs {
+    /// A packed network, made by `isinglass pack`
+    #[arg(value_name = "MODEL")]
+    model: PathBuf,
+}
+
+impl ModelArgs {
+    pub fn load(&self) -> Result<Model, CliError> {
+        if self.model.is_dir() {
+            let name = self.model.display();
+            return Err(usage(format!(
+                "{name} is a directory, not a packed network: `isinglass pack {name} -o model.safetensors` makes one"
+            )));
+        }
+        Ok(Model::load(&self.model)?)
+    }
+}
+
+/// A packed network with the size of its file.
+pub struct PackedFile {
+    model: Model,
+    bytes: usize,
+}
+
+impl PackedFile {
+    /// Opens a file if it is a packed network, whole or damaged.
+    pub fn open_if_packed(path: &Path) -> Result<Option<Self>, CliError> {
+        if !path.is_file() {
+            return Ok(None);
+        }
+        let failed = |source| isinglass_bits::Error::Io { path: path.display().to_string(), source };
+        let bytes = std::fs::read(path).map_err(failed)?;
+        if !Model::is_packed(&bytes) {
+            return Ok(None);
+        }
+        Ok(Some(Self { model: Model::load(path)?, bytes: bytes.len() }))
+    }
+
+    /// All that `isinglass inspect` says.
+    pub fn describe(&self) -> Value {
+        let networks = self.model.networks();
+        let layers: Vec<Value> = (0..networks[0].matrices().count()).map(|index| describe_layer(networks, index)).collect();
+        let total = |key: &str| layers.iter().filter_map(|layer| layer[key].as_u64()).sum::<u64>();
+        let contents = total("bytes");
+        json!({
+            "shape": shape_text(&self.model),
+            "networks": networks.len(),
+            "bits": total("bits"),
+            "bytes": self.bytes,
+            "header_bytes": self.bytes as u64 - contents,
+            "float32_bytes": 4 * (total("bits") + total("neurons")),
+            "image": self.model.image,
+            "preprocessing": {"offset": self.model.preprocessing().offset, "scale": self.model.preprocessing().scale},
+            "tau": self.model.tau(),
+            "provenance": self.model.provenance,
+            "layers": layers,
+        })
+    }
+
+    pub fn write_tables(&self, out: &mut impl Write, result: &Value) -> io::Result<()> {
+        let number = |value: &Value| value.as_u64().map_or(String::new(), |number| grouped(number as usize));
+        writeln!(out, "{}, packed\n", shape_text(&self.model))?;
+        let mut rows: Vec<Record> = Vec::new();
+        for layer in result["layers"].as_array().into_iter().flatten() {
+            rows.push(Record::from_iter([
+                ("layer".to_owned(), layer["layer"].to_string().into()),
+                ("shape".to_owned(), format!("{} × {}", layer["inputs"], layer["outputs"]).into()),
+                ("bits".to_owned(), number(&layer["bits"]).into()),
+                ("weights".to_owned(), number(&layer["weight_bytes"]).into()),
+                ("thresholds".to_owned(), number(&layer["threshold_bytes"]).into()),
+                ("bytes".to_owned(), number(&layer["bytes"]).into()),
+                ("of them +1".to_owned(), layer["up"].as_f64().map(percent).into()),
+                ("thresholds from … to".to_owned(), range_text(layer).into()),
+                ("first weights".to_owned(), layer["first_weights"].clone()),
+            ]));
+        }
+        let line = |name: &str, bits: String, bytes: String| {
+            let cells = [
+                ("layer", name.to_owned()),
+                ("shape", String::new()),
+                ("bits", bits),
+                ("weights", String::new()),
+                ("thresholds", String::new()),
+                ("bytes", bytes),
+            ];
+            let empty = ["of them +1", "thresholds from … to", "first weights"].map(|key| (key, String::new()));
+            cells.into_iter().chain(empty).map(|(key, text)| (key.to_owned(), text.into())).collect()
+        };
+        rows.push(line("header", String::new(), number(&result["header_bytes"])));
+        rows.push(line("file", number(&result["bits"]), number(&result["bytes"])));
+        write_columns(out, &rows)?;
+        let float = result["float32_bytes"].as_u64().unwrap_or(0) as f64;
+        writeln!(
+            out,
+            "\nthe file has {} bytes; as float32 it would have {} times as many",
+            number(&result["bytes"]),
+            (float / self.bytes as f64).round()
+        )?;
+        let preprocessing = self.model.preprocessing();
+        writeln!(out, "inputs are bytes; (byte − {})·{} is in the thresholds of layer 1", preprocessing.offset, preprocessing.scale)?;
+        for (key, value) in &self.model.provenance {
+            writeln!(out, "{key}: {value}")?;
+        }
+        Ok(())
+    }
+}
+
+fn describe_layer(networks: &[Network], index: usize) -> Value {
+    let matrices = || networks.iter().filter_map(move |network| network.matrices().nth(index));
+    let matrix = &networks[0].matrices().nth(index).expect("counted before");
+    let (inputs, outputs) = (matrix.columns(), matrix.rows());
+    let bits = networks.len() * inputs * outputs;
+    let weight_bytes: usize = matrices().map(|matrix| matrix.bytes().len()).sum();
+    let threshold_bytes = 4 * outputs * networks.len();
+    let thresholds: Vec<i32> =
+        networks.iter().filter_map(|network| network.layers().get(index)).flat_map(|layer| layer.thresholds.clone()).collect();
+    // Sums of spins lie within ±N, those of bytes within ±255N.
+    let limit = if index == 0 { 255 * inputs as i64 } else { inputs as i64 };
+    let beyond = |test: &dyn Fn(i64) -> bool| thresholds.iter().filter(|&&threshold| test(threshold.into())).count();
+    let mut layer = json!({
+        "layer": index + 1,
+        "inputs": inputs,
+        "outputs": outputs,
+        "neurons": outputs * networks.len(),
+        "bits": bits,
+        "weight_bytes": weight_bytes,
+        "threshold_bytes": threshold_bytes,
+        "bytes": weight_bytes + threshold_bytes,
+        "up": matrices().map(BitMatrix::ups).sum::<u64>() as f64 / bits as f64,
+        "first_weights": (0..inputs.min(SHOWN)).map(|column| if matrix.spin(0, column) > 0 { '+' } else { '−' }).collect::<String>(),
+    });
+    layer["thresholds"] = match networks[0].layers().get(index) {
+        Some(_) => json!({
+            "least": thresholds.iter().min(),
+            "largest": thresholds.iter().max(),
+            "always_up": beyond(&|threshold| threshold <= -limit),
+            "never_up": beyond(&|threshold| threshold > limit),
+        }),
+        // The output has biases instead.
+        None => Value::Null,
+    };
+    layer
+}
+
+fn range_text(layer: &Value) -> String {
+    let thresholds = &layer["thresholds"];
+    match thresholds.is_object() {
+        true => format!("{} … {}", thresholds["least"], thresholds["largest"]),
+        false => "(biases)".to_owned(),
+    }
+}
+
+/// `784-512×2-10`, or `16 × 784-512×2-10` for an ensemble.
+pub fn shape_text(model: &Model) -> String {
+    let sizes = model.sizes();
+    let mut parts: Vec<String> = Vec::new();
+    for run in sizes[1..sizes.len() - 1].chunk_by(|a, b| a == b) {
+        parts.push(if run.len() > 1 { format!("{}×{}", run[0], run.len()) } else { run[0].to_string() });
+    }
+    let shape = format!("{}-{}-{}", sizes[0], parts.join("-"), model.classes());
+    if model.networks().len() > 1 { format!("{} networks {shape}", model.networks().len()) } else { shape }
+}
+
+/// The part of a split's images whose class is found, and how many images there are.
+pub fn accuracy_on(model: &Model, split: &Split, threads: usize) -> Result<(f64, usize), CliError> {
+    let mut predictor = model.predictor();
+    let sums = predictor.sums_on(bytes_of(split)?, threads)?;
+    let classes = predictor.classes_of(&sums);
+    let correct = classes.iter().zip(split.labels()).filter(|(class, label)| **class == usize::from(**label)).count();
+    Ok((correct as f64 / split.len() as f64, split.len()))
+}
+
+/// A split's pixels, which must be bytes.
+pub fn bytes_of(split: &Split) -> Result<&[u8], CliError> {
+    match split.pixels() {
+        Pixels::Bytes(bytes) => Ok(bytes),
+        Pixels::Floats(_) => Err(usage(
+            "these images are real numbers, and a packed network looks at bytes: scale them to whole numbers from 0 to 255 (and train with these)",
+        )),
+    }
+}

@@ -1,0 +1,166 @@
+//! `isinglass predict`.
+
+use std::path::{Path, PathBuf};
+
+use isinglass_bits::Model;
+use isinglass_data::{Split, images};
+use isinglass_lab::run::RunConfig;
+use serde_json::{Value, json};
+
+use super::output::{FormatArgs, ThreadsArgs, usage};
+use super::packed::{ModelArgs, bytes_of};
+use super::report::{Record, Report, to_record};
+use super::run::tables::{grouped, percent};
+use super::{CliError, Format};
+
+/// Predicts classes with a packed network.
+///
+/// With --data, or --test-images, the accuracy on a test set: correct/total, the number that `evaluate` prints for the same network. With --input, the class and the probabilities of every
+/// image in a file: a PNG of one image or of a sheet of them without gaps (bright on dark, as in MNIST; see --invert), .npy, IDX, or CSV without labels.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  isinglass predict model.safetensors --data mnist
+  isinglass predict model.safetensors --data mnist --format csv      # every image
+  isinglass predict model.safetensors --input digits.png
+  isinglass predict model.safetensors --input x.npy --format json")]
+pub struct Args {
+    #[command(flatten)]
+    model: ModelArgs,
+
+    /// Images to predict: PNG, .npy, IDX or CSV
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["data", "test_images"])]
+    input: Option<PathBuf>,
+
+    /// The images are dark on bright: look at their negative
+    #[arg(long, requires = "input")]
+    invert: bool,
+
+    /// The test set of digits (generated), mnist or fashion-mnist [default: the one it was packed with]
+    #[arg(long, value_name = "NAME", conflicts_with = "test_images")]
+    data: Option<String>,
+
+    /// Directory that holds mnist/ and fashion-mnist/ [default: $ISINGLASS_DATA, else the user's cache]
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+
+    /// Test images of your own: IDX, .npy, or CSV with the labels in it
+    #[arg(long, value_name = "FILE")]
+    test_images: Option<PathBuf>,
+
+    /// Their labels: IDX or .npy
+    #[arg(long, value_name = "FILE", requires = "test_images")]
+    test_labels: Option<PathBuf>,
+
+    #[command(flatten)]
+    threads: ThreadsArgs,
+    #[command(flatten)]
+    output: FormatArgs,
+}
+
+/// What was predicted.
+struct Predictions {
+    classes: Vec<usize>,
+    /// `[image][class]`.
+    probabilities: Vec<f64>,
+}
+
+impl Args {
+    pub fn run(self) -> Result<(), CliError> {
+        let model = self.model.load()?;
+        match &self.input {
+            Some(path) => self.predict_images(&model, path),
+            None => self.score(&model),
+        }
+    }
+
+    fn predict_images(&self, model: &Model, path: &Path) -> Result<(), CliError> {
+        let mut bytes = images::read(path, model.image.unwrap_or((1, model.inputs())))?;
+        if self.invert {
+            bytes.iter_mut().for_each(|byte| *byte = 255 - *byte);
+        }
+        let predictions = self.predict(model, &bytes)?;
+        let mut report = Report::default();
+        report.fact("images", predictions.classes.len());
+        let rows = match self.output.format {
+            Format::Json => predictions.objects(),
+            _ => predictions.rows(None),
+        };
+        report.rows("predictions", rows);
+        Ok(report.print(self.output.format)?)
+    }
+
+    fn score(&self, model: &Model) -> Result<(), CliError> {
+        let (name, test) = self.test_set(model)?;
+        if test.image_len() != model.inputs() {
+            let (found, expected) = (test.image_len(), model.inputs());
+            return Err(usage(format!("the images of {name} have {found} pixels, the network looks at {expected}")));
+        }
+        let predictions = self.predict(model, bytes_of(&test)?)?;
+        let correct = predictions.classes.iter().zip(test.labels()).filter(|(class, label)| **class == usize::from(**label)).count();
+        let accuracy = correct as f64 / test.len() as f64;
+        let mut report = Report::default();
+        match self.output.format {
+            Format::Table => {
+                println!("{}: {} of {} test images right of {name}", percent(accuracy), grouped(correct), grouped(test.len()));
+                return Ok(());
+            }
+            Format::Json => report.facts(to_record(&json!({
+                "accuracy": accuracy,
+                "images": test.len(),
+                "correct": correct,
+                "data": name,
+                "networks": model.networks().len(),
+            }))),
+            Format::Csv => report.rows("predictions", predictions.rows(Some(test.labels()))),
+        };
+        Ok(report.print(self.output.format)?)
+    }
+
+    fn predict(&self, model: &Model, bytes: &[u8]) -> Result<Predictions, CliError> {
+        let mut predictor = model.predictor();
+        let sums = predictor.sums_on(bytes, self.threads.count())?;
+        Ok(Predictions { classes: predictor.classes_of(&sums), probabilities: predictor.probabilities_of(&sums) })
+    }
+
+    /// The test images of what the flags name, else of what the network was packed with.
+    fn test_set(&self, model: &Model) -> Result<(String, Split), CliError> {
+        if let Some(images) = &self.test_images {
+            return Ok((images.display().to_string(), Split::read(images, self.test_labels.as_deref())?));
+        }
+        let name = self.data.as_ref().or_else(|| model.provenance.get("data"));
+        let Some(name) = name else {
+            return Err(usage("say with --data what to look at, or with --input which images"));
+        };
+        let config = RunConfig { data: Some(name.clone()), ..RunConfig::default() };
+        Ok((name.clone(), config.load_data(self.data_dir.as_deref())?.test))
+    }
+}
+
+impl Predictions {
+    fn of_images(&self) -> impl Iterator<Item = (usize, &[f64])> {
+        let classes = self.probabilities.len() / self.classes.len().max(1);
+        self.classes.iter().copied().zip(self.probabilities.chunks(classes.max(1)))
+    }
+
+    /// An object for every image.
+    fn objects(&self) -> Vec<Record> {
+        let object = |(image, (class, probabilities)): (usize, (usize, &[f64]))| {
+            to_record(&json!({"image": image, "class": class, "probability": probabilities[class], "probabilities": probabilities}))
+        };
+        self.of_images().enumerate().map(object).collect()
+    }
+
+    /// A flat row for every image, with its label where it has one.
+    fn rows(&self, labels: Option<&[u8]>) -> Vec<Record> {
+        let row = |(image, (class, probabilities)): (usize, (usize, &[f64]))| {
+            let mut row = Record::from_iter([("image".to_owned(), image.into())]);
+            if let Some(labels) = labels {
+                row.insert("label".to_owned(), labels[image].into());
+            }
+            row.insert("class".to_owned(), class.into());
+            row.extend(probabilities.iter().enumerate().map(|(class, &p)| (format!("p{class}"), Value::from(p))));
+            row
+        };
+        self.of_images().enumerate().map(row).collect()
+    }
+}
