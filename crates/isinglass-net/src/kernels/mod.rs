@@ -10,12 +10,12 @@
 //! | `neon` | 4 registers | 6 × 16 | 64-bit ARM |
 //! | `scalar` | an array | 4 × 16 | nothing |
 
+#[cfg(target_arch = "aarch64")]
+mod arm;
 mod backward;
 mod forward;
 mod lanes;
 mod math;
-#[cfg(target_arch = "aarch64")]
-mod neon;
 mod product;
 mod scalar;
 #[cfg(test)]
@@ -128,7 +128,7 @@ kernels!(avx512, super::x86::Avx512, 8, 2, "avx512f,avx512bw,avx512dq,avx512vl,a
 #[cfg(target_arch = "x86_64")]
 kernels!(avx2, super::x86::Avx2, 6, 1, "avx2,fma");
 #[cfg(target_arch = "aarch64")]
-kernels!(neon, super::neon::Neon, 6, 1, "neon");
+kernels!(neon, super::arm::Neon, 6, 1, "neon");
 kernels!(scalar_path, Scalar, 4, 1);
 
 impl Kernels {

@@ -3,7 +3,7 @@
 use super::math;
 use super::*;
 use crate::engine::{Engine, Parametrisation, Purpose};
-use crate::{Examples, Gradients, Init, NetworkConfig, Neuron, Rng, Surrogate, TrainConfig, Trainer, Values};
+use crate::{Examples, Goal, Gradients, Init, Means, NetworkConfig, Neuron, Optimizer, Rng, Surrogate, TrainConfig, Trainer, Values};
 
 fn by_scalar(x: f32, f: unsafe fn([f32; LANES]) -> [f32; LANES]) -> f64 {
     // SAFETY: the scalar path runs everywhere.
@@ -61,6 +61,17 @@ fn tanh_and_what_is_left_of_its_square() {
         assert!((value - exact).abs() <= 3e-7 * exact.abs(), "tanh({z}) = {value}, not {exact}");
         let left = libm::cosh(f64::from(z)).powi(-2);
         assert!((rest / left - 1.0).abs() < 3e-6, "1 − tanh²({z}) = {rest:e}, not {left:e}");
+    }
+}
+
+#[test]
+fn bounds_treat_nan_alike_on_every_path() {
+    let from = [f32::NAN; LANES];
+    for kernels in Kernels::all() {
+        let mut to = [0.0; LANES];
+        // SAFETY: the machine has the kernels.
+        unsafe { (kernels.tanh)(from.as_ptr(), to.as_mut_ptr(), LANES, 1.0) };
+        assert_eq!(to, [1.0; LANES], "{}", kernels.name);
     }
 }
 
@@ -148,7 +159,6 @@ fn all_paths_agree_with_the_scalar_one_and_those_with_fma_bit_for_bit() {
 
 #[test]
 fn odd_steps_of_every_optimiser_agree_between_paths() {
-    use crate::{Goal, Means, Optimizer};
     let (values, labels) = data(19, 50, 3);
     let examples = Examples::new(Values::Floats(&values), 19, &labels, 3).unwrap();
     let config = NetworkConfig { inputs: 19, depth: 2, width: 23, classes: 3, ..NetworkConfig::default() };
@@ -173,6 +183,63 @@ fn odd_steps_of_every_optimiser_agree_between_paths() {
                 }
                 assert!(*name == "scalar" || network == &results[0].1, "{optimizer} {means} {goal}: {name} differs from {}", results[0].0);
             }
+        }
+    }
+}
+
+/// Machines cannot be compared within one test, so a sum of the bits is written down. Whoever changes the arithmetic changes it, and finds the new one in the message.
+#[test]
+fn parameters_have_the_same_bits_on_every_machine() {
+    let (values, labels) = data(19, 50, 3);
+    let examples = Examples::new(Values::Floats(&values), 19, &labels, 3).unwrap();
+    let expected = [
+        (Surrogate::Deterministic, 0xf4ec_1638_a8c7_e5a4u64),
+        (Surrogate::LrtBinary, 0xa3b2_3421_ae65_34cf),
+        (Surrogate::LrtContinuous, 0x47e3_aa57_e104_ba7f),
+        (Surrogate::Continuous, 0xbd72_76b3_6161_aba1),
+        (Surrogate::Ste, 0x34ce_e49f_1de6_1609),
+    ];
+    for (surrogate, expected) in expected {
+        let neuron = surrogate.default_neuron();
+        let (sigma_m2, sigma_b2) = (Some(0.3), Some(0.1));
+        let config = NetworkConfig {
+            inputs: 19,
+            depth: 3,
+            width: 23,
+            classes: 3,
+            surrogate,
+            neuron,
+            sigma_m2,
+            sigma_b2,
+            init: Init::Uniform,
+            ..NetworkConfig::default()
+        };
+        for kernels in Kernels::all().into_iter().filter(|kernels| kernels.name != "scalar") {
+            // FNV-1a, a word at a time.
+            let mut sum = 0xcbf2_9ce4_8422_2325u64;
+            for &optimizer in Optimizer::ALL {
+                for &means in Means::ALL {
+                    let train = TrainConfig {
+                        optimizer,
+                        means,
+                        goal: Goal::Surrogate,
+                        lr: 1e-2,
+                        batch: 7,
+                        epochs: 2,
+                        validation: 0.0,
+                        ..TrainConfig::default()
+                    };
+                    let network = config.init(&mut Rng::new(1)).unwrap();
+                    let mut trainer = Trainer::with_kernels(network, train, examples, 2, kernels).unwrap();
+                    while !trainer.is_finished() {
+                        trainer.step().unwrap();
+                    }
+                    let layers = trainer.network().layers;
+                    let parameters = layers.iter().flat_map(|layer| layer.means.iter().chain(&layer.bias));
+                    sum = parameters.fold(sum, |sum, x| (sum ^ u64::from(x.to_bits())).wrapping_mul(0x0100_0000_01b3));
+                }
+            }
+            assert_eq!(sum, expected, "{surrogate} on {}: {sum:#018x}", kernels.name);
         }
     }
 }

@@ -7,6 +7,8 @@ use std::arch::aarch64::*;
 use super::lanes::Lanes;
 
 /// Four registers of NEON.
+///
+/// Of a NaN and a number, its `vminnmq` and `vmaxnmq` give the number, as the other paths do where the number is the second.
 #[derive(Clone, Copy)]
 pub struct Neon;
 
@@ -70,12 +72,12 @@ impl Lanes for Neon {
     #[inline(always)]
     unsafe fn min(a: Self::Floats, b: Self::Floats) -> Self::Floats {
         // SAFETY: the caller vouches for the instructions and the pointers.
-        unsafe { [vminq_f32(a[0], b[0]), vminq_f32(a[1], b[1]), vminq_f32(a[2], b[2]), vminq_f32(a[3], b[3])] }
+        unsafe { [vminnmq_f32(a[0], b[0]), vminnmq_f32(a[1], b[1]), vminnmq_f32(a[2], b[2]), vminnmq_f32(a[3], b[3])] }
     }
     #[inline(always)]
     unsafe fn max(a: Self::Floats, b: Self::Floats) -> Self::Floats {
         // SAFETY: the caller vouches for the instructions and the pointers.
-        unsafe { [vmaxq_f32(a[0], b[0]), vmaxq_f32(a[1], b[1]), vmaxq_f32(a[2], b[2]), vmaxq_f32(a[3], b[3])] }
+        unsafe { [vmaxnmq_f32(a[0], b[0]), vmaxnmq_f32(a[1], b[1]), vmaxnmq_f32(a[2], b[2]), vmaxnmq_f32(a[3], b[3])] }
     }
     #[inline(always)]
     unsafe fn less(a: Self::Floats, b: Self::Floats) -> Self::Mask {
@@ -113,10 +115,8 @@ impl Lanes for Neon {
     unsafe fn int_count() -> Self::Ints {
         // SAFETY: the caller vouches for the instructions and the pointers.
         unsafe {
-            {
-                let first = vld1q_u32([0u32, 1, 2, 3].as_ptr());
-                [first, vaddq_u32(first, vdupq_n_u32(4)), vaddq_u32(first, vdupq_n_u32(8)), vaddq_u32(first, vdupq_n_u32(12))]
-            }
+            let first = vld1q_u32([0u32, 1, 2, 3].as_ptr());
+            [first, vaddq_u32(first, vdupq_n_u32(4)), vaddq_u32(first, vdupq_n_u32(8)), vaddq_u32(first, vdupq_n_u32(12))]
         }
     }
     #[inline(always)]
@@ -147,11 +147,11 @@ impl Lanes for Neon {
     #[inline(always)]
     unsafe fn shift_left<const BITS: i32>(a: Self::Ints) -> Self::Ints {
         // SAFETY: the caller vouches for the instructions and the pointers.
-        unsafe { a.map(|a| vshlq_u32(a, vdupq_n_s32(BITS))) }
+        unsafe { [vshlq_n_u32::<BITS>(a[0]), vshlq_n_u32::<BITS>(a[1]), vshlq_n_u32::<BITS>(a[2]), vshlq_n_u32::<BITS>(a[3])] }
     }
     #[inline(always)]
     unsafe fn shift_right<const BITS: i32>(a: Self::Ints) -> Self::Ints {
         // SAFETY: the caller vouches for the instructions and the pointers.
-        unsafe { a.map(|a| vshlq_u32(a, vdupq_n_s32(-BITS))) }
+        unsafe { [vshrq_n_u32::<BITS>(a[0]), vshrq_n_u32::<BITS>(a[1]), vshrq_n_u32::<BITS>(a[2]), vshrq_n_u32::<BITS>(a[3])] }
     }
 }
