@@ -1,0 +1,190 @@
+//! Packed networks against plain sums, and thresholds against whole-number arithmetic.
+
+mod support;
+
+use isinglass_bits::{BitMatrix, Isa, Model, Predictor, Preprocessing, threshold_of_bytes, threshold_of_spins};
+use support::{Plain, Random, images, network};
+
+/// Around bytes, words, panels of 16 and 32; those of the paper's networks and of benchmarks.
+const WIDTHS: [usize; 9] = [1, 17, 63, 64, 65, 501, 784, 1000, 4096];
+
+#[test]
+fn packed_networks_are_the_plain_ones_on_every_instruction_set() {
+    for (number, width) in WIDTHS.into_iter().enumerate() {
+        for (inputs, depth, classes) in [(784, 1, 10), (width, 2, 3), (65, 3, 33)] {
+            if inputs * width > 1 << 22 {
+                continue;
+            }
+            let sizes: Vec<usize> = [inputs].into_iter().chain(std::iter::repeat_n(width, depth)).chain([classes]).collect();
+            let (model, plain) = network(&sizes, number as u64 + 5);
+            // One tile of eight and three single images.
+            let images = images(inputs, 11, 3);
+            let expected: Vec<i32> = images.chunks(inputs).flat_map(|image| plain.sums(image)).collect();
+            for isa in Isa::available() {
+                let mut predictor = Predictor::new(&model, isa);
+                assert_eq!(predictor.sums(&images).unwrap(), expected, "{} {sizes:?}", isa.name());
+                assert_eq!(predictor.sums_on(&images, 3).unwrap(), expected, "{} {sizes:?}, three threads", isa.name());
+            }
+        }
+    }
+}
+
+#[test]
+fn layers_may_differ_in_width() {
+    let sizes = [30, 100, 7, 7, 64, 5];
+    let (model, plain) = network(&sizes, 9);
+    let images = images(30, 20, 4);
+    let expected: Vec<i32> = images.chunks(30).flat_map(|image| plain.sums(image)).collect();
+    for isa in Isa::available() {
+        assert_eq!(Predictor::new(&model, isa).sums(&images).unwrap(), expected, "{}", isa.name());
+    }
+    assert_eq!(Model::from_bytes(&model.to_bytes()).unwrap(), model);
+}
+
+/// Whether `s/√N + b ≥ 0`, in whole numbers: `b = m·2^e`, so that `s²·2^(−2e)` is compared with `m²·N`, with the signs of both.
+fn is_up_exactly(sum: i64, inputs: usize, bias: f32) -> bool {
+    let (mantissa, exponent) = decompose(bias);
+    let squared = |value: i64| i128::from(value) * i128::from(value) * i128::from(value.signum());
+    let (left, right) = (squared(sum), -squared(mantissa) * inputs as i128);
+    match exponent {
+        0.. => left >= right << (2 * exponent),
+        _ => left << (-2 * exponent) >= right,
+    }
+}
+
+fn decompose(value: f32) -> (i64, i32) {
+    let (mut mantissa, mut exponent) = (f64::from(value), 0);
+    while mantissa.fract() != 0.0 {
+        mantissa *= 2.0;
+        exponent -= 1;
+    }
+    (mantissa as i64, exponent)
+}
+
+#[test]
+fn thresholds_of_spins_are_exact_at_every_edge() {
+    let mut random = Random(7);
+    let mut ties = 0;
+    for inputs in [1, 2, 49, 63, 64, 65, 100, 501, 784, 1000, 2401, 4096, 65_536] {
+        let root = (inputs as f64).sqrt();
+        for trial in 0..400 {
+            // A third of the biases put the field of some sum to 0 as nearly as a float can, a third are whole numbers of 1/2⁹.
+            let sum = random.below(2 * inputs + 1) as f64 - inputs as f64;
+            let bias = match trial % 3 {
+                0 => (-sum / root) as f32,
+                1 => (random.signed() * 512.0).round() / 512.0,
+                _ => random.signed(),
+            };
+            if bias != 0.0 && bias.abs() < 1e-6 {
+                continue; // beyond the whole numbers of the check
+            }
+            let threshold = i64::from(threshold_of_spins(inputs, bias));
+            let limit = inputs as i64;
+            assert!((-limit..=limit + 1).contains(&threshold));
+            assert!(threshold > limit || is_up_exactly(threshold, inputs, bias), "{inputs} inputs, bias {bias}: {threshold} is too low");
+            assert!(
+                threshold == -limit || !is_up_exactly(threshold - 1, inputs, bias),
+                "{inputs} inputs, bias {bias}: {threshold} is too high"
+            );
+            let (mantissa, exponent) = decompose(bias);
+            ties += usize::from(
+                exponent <= 0 && mantissa != 0 && {
+                    let squared = i128::from(threshold) * i128::from(threshold);
+                    squared << (-2 * exponent) == i128::from(mantissa) * i128::from(mantissa) * inputs as i128
+                },
+            );
+        }
+    }
+    assert!(ties > 100, "only {ties} fields of exactly 0 were met");
+}
+
+#[test]
+fn a_field_of_zero_is_up_where_a_product_with_the_inverse_root_would_not_be() {
+    // 49·(1/49) is 0.9999999999999999 in floats.
+    assert_eq!(threshold_of_spins(49 * 49, -1.0), 49);
+}
+
+#[test]
+fn thresholds_of_bytes_decide_as_the_field_does() {
+    let mut random = Random(8);
+    for inputs in [1, 3, 784, 4096] {
+        for trial in 0..50 {
+            let preprocessing = match trial % 2 {
+                0 => Preprocessing { offset: 0.0, scale: 1.0 },
+                _ => Preprocessing { offset: 255.0 * random.signed().abs(), scale: 0.02 * random.signed().abs() + 1e-4 },
+            };
+            let row_sum = inputs as i64 - 2 * random.below(inputs + 1) as i64;
+            let bias = if trial % 4 == 0 { 0.0 } else { 3.0 * random.signed() };
+            let threshold = i64::from(threshold_of_bytes(inputs, row_sum, bias, preprocessing));
+            let field = |sum: i64| {
+                let shifted = sum as f64 - f64::from(preprocessing.offset) * row_sum as f64;
+                shifted * f64::from(preprocessing.scale) / (inputs as f64).sqrt() + f64::from(bias)
+            };
+            let limit = 255 * inputs as i64;
+            assert!(threshold > limit || field(threshold) >= 0.0);
+            assert!(threshold == -limit || field(threshold - 1) < 0.0);
+        }
+    }
+}
+
+#[test]
+fn extreme_thresholds_hold_on_every_instruction_set() {
+    // Whatever a file may hold: neurons that are always or never up, whatever the sum.
+    let weights = |rows: usize, columns: usize| BitMatrix::from_fn(rows, columns, |row, column| (row + column) % 3 == 0);
+    let thresholds = vec![i32::MIN, i32::MIN + 1, -1, 0, 1, i32::MAX];
+    let layers = vec![
+        isinglass_bits::Layer { weights: weights(6, 20), thresholds: thresholds.clone() },
+        isinglass_bits::Layer { weights: weights(6, 6), thresholds },
+    ];
+    let output = isinglass_bits::Output { weights: weights(2, 6), bias: vec![0.0, 0.5] };
+    let network = isinglass_bits::Network::from_layers(layers.clone(), output).unwrap();
+    let model = Model::new(vec![network], Preprocessing { offset: 0.0, scale: 1.0 }, 1.0).unwrap();
+    let images = images(20, 9, 2);
+    let dot = |layer: &BitMatrix, row: usize, x: &[i64]| (0..x.len()).map(|j| i64::from(layer.spin(row, j)) * x[j]).sum::<i64>();
+    for isa in Isa::available() {
+        let sums = Predictor::new(&model, isa).sums(&images).unwrap();
+        for (image, sums) in images.chunks(20).zip(sums.chunks(2)) {
+            let mut x: Vec<i64> = image.iter().map(|&byte| byte.into()).collect();
+            for layer in &layers {
+                x = (0..6).map(|row| if dot(&layer.weights, row, &x) >= layer.thresholds[row].into() { 1 } else { -1 }).collect();
+            }
+            let expected: Vec<i32> = (0..2).map(|row| dot(&weights(2, 6), row, &x) as i32).collect();
+            assert_eq!(sums, expected, "{}", isa.name());
+        }
+    }
+}
+
+#[test]
+fn probabilities_of_an_ensemble_are_averaged() {
+    let preprocessing = Plain::random(&[2, 2], &mut Random(1)).preprocessing;
+    let plains: Vec<Plain> = (0..3).map(|seed| Plain::random(&[40, 21, 4], &mut Random(seed + 1))).collect();
+    let model = Model::new(plains.iter().map(Plain::packed).collect(), preprocessing, 2.0).unwrap();
+    let images = images(40, 13, 5);
+    let mut predictor = model.predictor();
+    let (probabilities, classes) = (predictor.probabilities(&images).unwrap(), predictor.classes(&images).unwrap());
+    for ((image, found), class) in images.chunks(40).zip(probabilities.chunks(4)).zip(classes) {
+        let mut expected = [0.0; 4];
+        for plain in &plains {
+            let bias = &plain.layers[1].2;
+            let weights: Vec<f64> =
+                plain.sums(image).iter().zip(bias).map(|(&sum, &b)| (2.0 * (f64::from(sum) / 21f64.sqrt() + f64::from(b))).exp()).collect();
+            let total: f64 = weights.iter().sum();
+            expected.iter_mut().zip(weights).for_each(|(p, weight)| *p += weight / total / 3.0);
+        }
+        assert!(found.iter().zip(expected).all(|(p, q)| (p - q).abs() < 1e-14), "{found:?} instead of {expected:?}");
+        let best = (0..4).rev().max_by(|&a, &b| expected[a].total_cmp(&expected[b])).unwrap();
+        assert_eq!(class, best);
+    }
+}
+
+#[test]
+fn equal_fields_go_to_the_first_class() {
+    let same = |rows: usize, columns: usize| BitMatrix::from_fn(rows, columns, |_, _| true);
+    let preprocessing = Preprocessing { offset: 0.0, scale: 1.0 };
+    let network =
+        isinglass_bits::Network::new(preprocessing, vec![(same(5, 4), vec![0.0; 5]), (same(3, 5), vec![-0.1, 0.0, 0.0])]).unwrap();
+    let mut predictor = Model::new(vec![network], preprocessing, 1.0).unwrap().predictor();
+    assert_eq!(predictor.classes(&[1, 2, 3, 4]).unwrap(), [1]);
+    assert!(predictor.classes(&[]).unwrap().is_empty());
+    assert!(predictor.classes(&[1, 2, 3]).unwrap_err().to_string().contains("3 bytes are not whole images of 4"));
+}

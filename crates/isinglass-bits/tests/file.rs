@@ -1,0 +1,291 @@
+//! Files: what is in them, how long they are, and what becomes of damaged and foreign ones. Nothing may panic, and nothing may reserve memory that the file does not have.
+
+mod support;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use isinglass_bits::{Model, Predictor};
+use support::{Plain, Random, images, network};
+
+/// Counts what is reserved.
+struct Counting;
+
+static RESERVED: AtomicUsize = AtomicUsize::new(0);
+static MOST: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: everything is left to the system's allocator.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let now = RESERVED.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
+        MOST.fetch_max(now, Ordering::Relaxed);
+        // SAFETY: as the caller vouches.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        RESERVED.fetch_sub(layout.size(), Ordering::Relaxed);
+        // SAFETY: as the caller vouches.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// An ensemble of two small networks with two blocks of hidden layers.
+fn model() -> Model {
+    let plains: Vec<Plain> = (0..2).map(|seed| Plain::random(&[9, 12, 12, 12, 5, 3], &mut Random(seed + 1))).collect();
+    let mut model = Model::new(plains.iter().map(Plain::packed).collect(), plains[0].preprocessing, 1.5).unwrap();
+    model.image = Some((3, 3));
+    model.provenance.insert("data".into(), "nine \"pixels\" – ±1".into());
+    model
+}
+
+/// Reads contents that are not ours. Whatever it makes of them, it takes no more memory than a small multiple of their length.
+fn read(bytes: &[u8]) -> Result<Model, isinglass_bits::Error> {
+    let before = RESERVED.load(Ordering::Relaxed);
+    MOST.store(before, Ordering::Relaxed);
+    let result = Model::from_bytes(bytes);
+    let taken = MOST.load(Ordering::Relaxed).saturating_sub(before);
+    // Other tests of this file run beside this one; a size that is believed would be gigabytes.
+    assert!(taken <= 64 * bytes.len() + (1 << 24), "{taken} bytes were reserved for a file of {}", bytes.len());
+    result
+}
+
+#[test]
+fn what_is_written_is_what_is_read() {
+    let model = model();
+    let bytes = model.to_bytes();
+    assert_eq!(bytes, model.to_bytes());
+    let again = read(&bytes).unwrap();
+    assert_eq!(again, model);
+    assert_eq!(again.to_bytes(), bytes);
+    assert!(Model::is_packed(&bytes) && !Model::is_packed(b"other"));
+}
+
+#[test]
+fn a_file_is_its_bits_its_thresholds_and_less_than_two_kibibytes() {
+    for (sizes, networks) in [(vec![784, 512, 512, 10], 1), ([vec![784], vec![100; 60], vec![10]].concat(), 1), (vec![784, 65, 10], 16)] {
+        let plains: Vec<Plain> = (0..networks).map(|seed| Plain::random(&sizes, &mut Random(seed + 1))).collect();
+        let mut model = Model::new(plains.iter().map(Plain::packed).collect(), plains[0].preprocessing, 1.0).unwrap();
+        model.image = Some((28, 28));
+        for key in ["isinglass", "surrogate", "neuron", "weights", "epochs", "seed", "data", "test-accuracy"] {
+            model.provenance.insert(key.into(), "deterministic, 16 draws".into());
+        }
+        let contents: usize = sizes.windows(2).map(|pair| pair[1] * (pair[0].div_ceil(8) + 4)).sum();
+        let length = model.to_bytes().len();
+        let expected = contents * networks as usize;
+        assert!(length > expected && length - expected < 2048, "{length} bytes for {expected} of bits and thresholds");
+    }
+}
+
+#[test]
+fn a_file_cut_off_anywhere_is_refused() {
+    let bytes = model().to_bytes();
+    for length in 0..bytes.len() {
+        assert!(read(&bytes[..length]).is_err(), "{length} of {} bytes", bytes.len());
+    }
+    let longer = [&bytes[..], &[0]].concat();
+    assert!(read(&longer).is_err());
+}
+
+#[test]
+fn a_file_with_any_bit_flipped_is_refused() {
+    let bytes = model().to_bytes();
+    for place in 0..bytes.len() {
+        for bit in 0..8 {
+            let mut damaged = bytes.clone();
+            damaged[place] ^= 1 << bit;
+            if let Ok(read) = read(&damaged) {
+                panic!("bit {bit} of byte {place} was flipped, and nobody noticed: {:?}", read.provenance);
+            }
+        }
+    }
+}
+
+/// The JSON header of a safetensors file, and what follows it.
+fn parts(bytes: &[u8]) -> (String, Vec<u8>) {
+    let end = 8 + u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
+    (String::from_utf8(bytes[8..end].to_vec()).unwrap(), bytes[end..].to_vec())
+}
+
+fn whole(header: &str, data: &[u8]) -> Vec<u8> {
+    [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), data].concat()
+}
+
+#[test]
+fn sizes_are_not_believed() {
+    let (header, data) = parts(&model().to_bytes());
+    let digits: Vec<(usize, usize)> = {
+        let bytes = header.as_bytes();
+        let starts = (0..bytes.len()).filter(|&at| bytes[at].is_ascii_digit() && (at == 0 || !bytes[at - 1].is_ascii_digit()));
+        starts.map(|at| (at, at + bytes[at..].iter().take_while(|byte| byte.is_ascii_digit()).count())).collect()
+    };
+    for (start, end) in digits {
+        for number in
+            ["0", "1", "2", "7", "255", "65536", "4294967295", "4294967297", "9223372036854775807", "18446744073709551615", "1e308", "-1"]
+        {
+            let changed = [&header[..start], number, &header[end..]].concat();
+            if changed != header {
+                assert!(read(&whole(&changed, &data)).is_err(), "{changed}");
+            }
+        }
+    }
+    for length in [0, 1, 7, u64::MAX, u64::MAX - 7, 1 << 32, 1 << 62] {
+        let mut bytes = whole(&header, &data);
+        bytes[..8].copy_from_slice(&length.to_le_bytes());
+        assert!(read(&bytes).is_err(), "a header of {length} bytes");
+    }
+}
+
+#[test]
+fn tensors_that_are_missing_superfluous_or_renamed_are_noticed() {
+    let (header, data) = parts(&model().to_bytes());
+    for (from, to) in [
+        ("input.weights", "input.weight"),
+        ("hidden.0.weights", "hidden.9.weights"),
+        ("hidden.1.thresholds", "hidden.1.x"),
+        ("output.bias", "output.b"),
+        ("\"U8\"", "\"I8\""),
+        ("\"I32\"", "\"F32\""),
+        ("isinglass-bits", "isinglass-bots"),
+        ("\\\"format\\\":1", "\\\"format\\\":2"),
+        ("\\\"inputs\\\":9", "\\\"inputs\\\":10"),
+        ("\\\"tau\\\":1.5", "\\\"tau\\\":1e999"),
+    ] {
+        let changed = header.replace(from, to);
+        assert_ne!(changed, header, "{from} is not in {header}");
+        assert!(read(&whole(&changed, &data)).is_err(), "{changed}");
+    }
+}
+
+/// Takes a file apart, changes it, and puts a right sum into it: what somebody would send who means harm.
+fn forged(change: impl FnOnce(&mut serde_json::Value, &mut Vec<u8>)) -> Vec<u8> {
+    use sha2::{Digest, Sha256};
+    let (header, mut data) = parts(&model().to_bytes());
+    let mut header: serde_json::Value = serde_json::from_str(&header).unwrap();
+    change(&mut header, &mut data);
+    let text = header["__metadata__"]["isinglass-bits"].as_str().unwrap().to_owned();
+    let old = text.split("\"sha256\":\"").nth(1).unwrap()[..64].to_owned();
+    let mut hash = Sha256::new();
+    hash.update(text.replacen(&old, "", 1));
+    for name in ["input", "hidden.0", "hidden.1", "output"] {
+        for part in ["weights", if name == "output" { "bias" } else { "thresholds" }] {
+            if let Some(range) = header[format!("{name}.{part}")]["data_offsets"].as_array() {
+                hash.update(&data[range[0].as_u64().unwrap() as usize..range[1].as_u64().unwrap() as usize]);
+            }
+        }
+    }
+    let sum: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    header["__metadata__"]["isinglass-bits"] = text.replacen(&old, &sum, 1).into();
+    whole(&header.to_string(), &data)
+}
+
+fn edit(header: &mut serde_json::Value, from: &str, to: &str) {
+    let text = header["__metadata__"]["isinglass-bits"].as_str().unwrap();
+    assert!(text.contains(from), "{from} is not in {text}");
+    header["__metadata__"]["isinglass-bits"] = text.replacen(from, to, 1).into();
+}
+
+#[test]
+fn a_right_sum_does_not_help_what_is_wrong() {
+    assert!(read(&forged(|_, _| {})).is_ok(), "the forger forges well");
+    let refused = |what: &str, bytes: Vec<u8>| {
+        let error = read(&bytes).expect_err(what).to_string();
+        assert!(!error.contains("not those that were written"), "{what} was noticed by its sum only");
+    };
+    refused("other inputs", forged(|header, _| edit(header, "\"inputs\":9", "\"inputs\":17")));
+    refused("inputs without end", forged(|header, _| edit(header, "\"inputs\":9", "\"inputs\":18446744073709551615")));
+    refused("no inputs", forged(|header, _| edit(header, "\"inputs\":9", "\"inputs\":0")));
+    refused("an image of another size", forged(|header, _| edit(header, "[3,3]", "[3,4]")));
+    refused("an image without end", forged(|header, _| edit(header, "[3,3]", "[18446744073709551615,3]")));
+    refused("a scale of 0", forged(|header, _| edit(header, "\"scale\":0.0125", "\"scale\":0.0")));
+    refused("a negative tau", forged(|header, _| edit(header, "\"tau\":1.5", "\"tau\":-1.5")));
+    refused(
+        "a padding bit",
+        forged(|header, data| {
+            let start = header["input.weights"]["data_offsets"][0].as_u64().unwrap() as usize;
+            data[start + 1] |= 0x80;
+        }),
+    );
+    refused(
+        "a bias that is no number",
+        forged(|header, data| {
+            let start = header["output.bias"]["data_offsets"][0].as_u64().unwrap() as usize;
+            data[start..start + 4].copy_from_slice(&f32::NAN.to_le_bytes());
+        }),
+    );
+    refused(
+        "another shape",
+        forged(|header, _| {
+            header["hidden.0.weights"]["shape"] = serde_json::json!([2, 24, 2, 2]);
+        }),
+    );
+    refused(
+        "no networks",
+        forged(|header, _| {
+            header["input.weights"]["shape"] = serde_json::json!([0, 24, 2]);
+        }),
+    );
+    // A threshold may be any number: the networks still run.
+    let extreme = forged(|header, data| {
+        let range = &header["input.thresholds"]["data_offsets"];
+        let (start, end) = (range[0].as_u64().unwrap() as usize, range[1].as_u64().unwrap() as usize);
+        data[start..end].fill(0x80);
+    });
+    let model = read(&extreme).unwrap();
+    for isa in isinglass_bits::Isa::available() {
+        Predictor::new(&model, isa).sums(&images(9, 9, 1)).unwrap();
+    }
+}
+
+#[test]
+fn random_damage_never_panics() {
+    let bytes = model().to_bytes();
+    let mut random = Random(11);
+    for _ in 0..20_000 {
+        let mut damaged = bytes.clone();
+        for _ in 0..1 + random.below(8) {
+            match random.below(4) {
+                0 => {
+                    let at = random.below(damaged.len());
+                    damaged[at] = random.bits() as u8;
+                }
+                1 => damaged.truncate(1 + random.below(damaged.len())),
+                2 => {
+                    let (from, to) = (random.below(damaged.len()), random.below(damaged.len()));
+                    let piece: Vec<u8> = damaged[from..damaged.len().min(from + 16)].to_vec();
+                    damaged.splice(to..to, piece);
+                }
+                _ => {
+                    let at = random.below(damaged.len());
+                    damaged[at] = b"0123456789{}[]\",:"[random.below(17)];
+                }
+            }
+        }
+        if damaged != bytes {
+            assert!(read(&damaged).is_err());
+        }
+    }
+}
+
+#[test]
+fn foreign_files_are_told_apart() {
+    let message = |bytes: &[u8]| read(bytes).unwrap_err().to_string();
+    for bytes in [&b""[..], b"\x89PNG\r\n\x1a\n", b"\x93NUMPY\x01\x00", b"{}", &[0; 100], &[255; 100]] {
+        assert!(message(bytes).starts_with("not a packed network"), "{}", message(bytes));
+    }
+    assert!(message(&whole("{}", &[])).contains("no metadata of ours"));
+    let checkpoint = whole(r#"{"__metadata__":{"isinglass":"{}"}}"#, &[]);
+    assert!(message(&checkpoint).contains("checkpoint of a training run"), "{}", message(&checkpoint));
+    assert!(Model::load("/no/such/file").unwrap_err().to_string().starts_with("/no/such/file: "));
+}
+
+#[test]
+fn a_loaded_network_predicts_as_the_one_that_was_written() {
+    let (model, plain) = network(&[30, 65, 65, 4], 3);
+    let images = images(30, 9, 1);
+    let expected: Vec<i32> = images.chunks(30).flat_map(|image| plain.sums(image)).collect();
+    assert_eq!(read(&model.to_bytes()).unwrap().predictor().sums(&images).unwrap(), expected);
+}
