@@ -21,7 +21,7 @@
 //! # Ok::<(), isinglass_bits::Error>(())
 //! ```
 //!
-//! For other programs, [`Model::to_onnx`] writes a file for onnxruntime.
+//! For other programs, [`Model::to_onnx`] writes a file for onnxruntime, and [`Model::to_c`] C99 without dependencies, for microcontrollers.
 //!
 //! The crate needs `alloc` only; the feature `std`, on by default, adds files, threads, and choosing the instruction set at run time.
 

@@ -1,9 +1,9 @@
 //! Exported networks, run by others, against the predictor: sums and classes are equal.
 //!
-//! The ONNX file is run by onnxruntime if `ISINGLASS_PYTHON` names a Python that has it (`pip install onnxruntime onnx numpy`).
+//! The C file is compiled with `cc`. The ONNX file is run by onnxruntime if `ISINGLASS_PYTHON` names a Python that has it (`pip install onnxruntime onnx numpy`).
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use isinglass_bits::{BitMatrix, Layer, Model, Network, Output, Preprocessing};
 
@@ -122,6 +122,42 @@ fn assert_same(model: &Model, images: &[u8], lines: &[&str]) {
     }
 }
 
+/// Compiles with all warnings as errors, and returns the program.
+fn compile(directory: &Path, name: &str, code: &str) -> PathBuf {
+    let (source, program) = (directory.join(format!("{name}.c")), directory.join(name));
+    std::fs::write(&source, code).unwrap();
+    let mut cc = Command::new("cc");
+    cc.args("-std=c99 -O2 -Wall -Wextra -Werror -pedantic -Wconversion -Wshadow -Wvla".split(' '));
+    cc.arg(format!("-D{}_MAIN", name.to_uppercase())).arg(&source).arg("-o").arg(&program);
+    // One network needs no library.
+    if code.contains("<math.h>") {
+        cc.arg("-lm");
+    }
+    let output = cc.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    program
+}
+
+#[test]
+fn c_gives_the_sums_and_classes_of_the_predictor() {
+    if Command::new("cc").arg("--version").stdout(Stdio::null()).status().is_err() {
+        eprintln!("skipped: there is no C compiler (cc)");
+        return;
+    }
+    let directory = directory("export-c");
+    for (index, model) in models().iter().enumerate() {
+        let name = format!("net_{index}");
+        let program = compile(&directory, &name, &model.to_c(&name).unwrap());
+        let images = Random(1 + index as u64).images(model.inputs());
+        let raw = directory.join(format!("{name}.raw"));
+        std::fs::write(&raw, &images).unwrap();
+        let output = Command::new(program).stdin(std::fs::File::open(raw).unwrap()).output().unwrap();
+        assert!(output.status.success());
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert_same(model, &images, &text.lines().collect::<Vec<_>>());
+    }
+}
+
 #[test]
 fn onnxruntime_gives_the_sums_and_classes_of_the_predictor() {
     let Some(python) = std::env::var_os("ISINGLASS_PYTHON") else {
@@ -165,5 +201,26 @@ fn files_are_as_large_as_their_bits_and_thresholds() {
         let (packed, onnx) = (model.to_bytes().len(), model.to_onnx().len());
         let allowed = 2500 + 150 * count * sizes.len();
         assert!(onnx <= packed + allowed, "{onnx} bytes, the packed file {packed}");
+    }
+}
+
+#[test]
+fn names_that_c_does_not_allow_are_refused() {
+    let model = Random(9).model(1, &[4, 3, 2]);
+    for name in ["", "7th", "_net", "my-net", "netz\u{e9}", "a b", "a\n"] {
+        let error = model.to_c(name).unwrap_err().to_string();
+        assert!(error.contains("a letter first"), "{error}");
+    }
+    assert!(model.to_c("Net_2").unwrap().contains("int Net_2_classify(const uint8_t image[NET_2_INPUTS])"));
+}
+
+#[test]
+fn thresholds_of_c_take_the_smallest_type() {
+    let layer = |threshold| Layer { weights: BitMatrix::from_fn(1, 300, |_, _| true), thresholds: vec![threshold] };
+    for (threshold, expected) in [(-128, "int8_t"), (127, "int8_t"), (128, "int16_t"), (-129, "int16_t"), (32_768, "int32_t")] {
+        let output = Output { weights: BitMatrix::from_fn(1, 1, |_, _| true), bias: vec![0.0] };
+        let network = Network::from_layers(vec![layer(threshold)], output).unwrap();
+        let model = Model::new(vec![network], Preprocessing { offset: 0.0, scale: 1.0 }, 1.0).unwrap();
+        assert!(model.to_c("net").unwrap().contains(&format!("typedef {expected} net_input_threshold;")), "{threshold}");
     }
 }

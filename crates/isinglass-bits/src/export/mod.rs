@@ -1,5 +1,6 @@
-//! Packed networks for other programs: [`Model::to_onnx`].
+//! Packed networks for other programs: [`Model::to_onnx`] and [`Model::to_c`].
 
+mod c;
 mod onnx;
 mod protobuf;
 
