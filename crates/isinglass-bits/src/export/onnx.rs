@@ -13,10 +13,10 @@
 //! Weights stay packed in the file, as the rows of a [`BitMatrix`](crate::BitMatrix): `input_weights`, `hidden_0_weights` and so on, one tensor for all layers and networks of one shape. The graph unpacks them,
 //!
 //! ```text
-//! S = Where(BitwiseAnd(bytes, [1, 2, 4, …, 128]) ≠ 0, +1, −1)
+//! S = BitwiseOr(−(BitwiseAnd(bytes, [1, 2, 4, …, 128]) = 0), 1)
 //! ```
 //!
-//! which a runtime does once, when it loads the file. Products are of `MatMulInteger`, whose left side is uint8: neurons are 0 and 1 here instead of ±1. With `x = 2y − 1` and `R_i = Σ_j S_ij`,
+//! which a runtime does once, when it loads the file. Products are of `MatMulInteger`, bytes times int8: neurons are 0 and 1 here instead of ±1. With `x = 2y − 1` and `R_i = Σ_j S_ij`,
 //!
 //! ```text
 //! Σ_j S_ij x_j ≥ t_i  ⇔  Σ_j S_ij y_j ≥ ⌈(t_i + R_i)/2⌉
@@ -62,7 +62,7 @@ enum Type {
 impl Model {
     /// The model as an ONNX file, which [`onnxruntime`](https://onnxruntime.ai) runs: `images` in; `sums`, `probabilities` and `classes` out, as those of a [`Predictor`](crate::Predictor).
     ///
-    /// The file is as long as the bits and thresholds, two kilobytes, and 150 bytes for every layer. (Files of 2 GB and more are not for protobuf: nothing reads them.)
+    /// The file is as long as the bits and thresholds, 150 bytes for every layer of every network, 700 for every change of shape, and two kilobytes. (Files of 2 GB and more are not for protobuf: nothing reads them.)
     pub fn to_onnx(&self) -> Vec<u8> {
         // The empty domain is that of ONNX's own operators.
         let opset = Message::default().bytes(1, "").number(2, OPSET);
@@ -154,8 +154,7 @@ fn graph(model: &Model) -> Message {
     graph.value(12, "classes", Type::I64, &[], "the most likely, the first of equals");
 
     graph.constant("masks", Type::U8, &[8, 1], [1, 2, 4, 8, 16, 32, 64, 128]);
-    graph.constant("up", Type::I8, &[], 1_i8.to_le_bytes());
-    graph.constant("down", Type::I8, &[], (-1_i8).to_le_bytes());
+    graph.constant("lowest", Type::I8, &[], 1_i8.to_le_bytes());
     graph.integers("axis_1", &[1]);
     if model.networks[0].matrices().any(is_padded) {
         graph.integers("axis_0", &[0]);
@@ -253,7 +252,11 @@ fn spins(graph: &mut Graph, name: &str, matrices: &[&BitMatrix], outputs: &[Stri
     graph.node("Unsqueeze", &[&step("turned"), "axis_1"], &step("bytes"), &[]);
     graph.node("BitwiseAnd", &[&step("bytes"), "masks"], &step("masked"), &[]);
     graph.node("Cast", &[&step("masked")], &step("bits"), &[Attribute::Number("to", Type::Bool as i64)]);
-    graph.node("Where", &[&step("bits"), "up", "down"], &step("unpacked"), &[]);
+    // −1 where a bit is 0, and 0 where it is 1; with its lowest bit set, −1 and +1. `Where` would say so in one word, but onnxruntime has had it for int8 only lately.
+    graph.node("Not", &[&step("bits")], &step("downs"), &[]);
+    graph.node("Cast", &[&step("downs")], &step("ones"), &[Attribute::Number("to", Type::I8 as i64)]);
+    graph.node("Neg", &[&step("ones")], &step("negative"), &[]);
+    graph.node("BitwiseOr", &[&step("negative"), "lowest"], &step("unpacked"), &[]);
     graph.node("Reshape", &[&step("unpacked"), &step("shape")], &step("spins"), &[]);
     if !is_padded(matrices[0]) {
         return graph.split(&step("spins"), outputs, 1);
