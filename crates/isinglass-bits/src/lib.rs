@@ -21,6 +21,8 @@
 //! # Ok::<(), isinglass_bits::Error>(())
 //! ```
 //!
+//! For other programs, [`Model::to_onnx`] writes a file for onnxruntime, and [`Model::to_c`] C99 without dependencies, for microcontrollers.
+//!
 //! The crate needs `alloc` only; the feature `std`, on by default, adds files, threads, and choosing the instruction set at run time.
 
 #![cfg_attr(not(feature = "std"), no_std)]
@@ -28,6 +30,7 @@
 extern crate alloc;
 
 mod error;
+mod export;
 mod file;
 mod kernels;
 mod matrix;

@@ -1,0 +1,46 @@
+//! Packed networks for other programs: [`Model::to_onnx`] and [`Model::to_c`].
+
+mod c;
+mod onnx;
+mod protobuf;
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use crate::Model;
+
+/// One sentence on what it is.
+fn description(model: &Model) -> String {
+    let what = match model.networks.len() {
+        1 => "A binary (+1/-1) neural network".to_string(),
+        count => format!("An ensemble of {count} binary (+1/-1) neural networks"),
+    };
+    format!("{what}, {}: bytes in, classes out. Made by isinglass.", sizes(model))
+}
+
+/// What a reader may want to know of it, and the provenance.
+fn properties(model: &Model) -> Vec<(String, String)> {
+    let preprocessing = model.preprocessing;
+    let mut properties = Vec::from([
+        ("sizes".to_string(), sizes(model)),
+        ("networks".to_string(), model.networks.len().to_string()),
+        ("tau".to_string(), format!("{:?}", model.tau)),
+        // The bytes go in as they are.
+        (
+            "preprocessing".to_string(),
+            format!("offset {:?}, scale {:?}, within the thresholds of the first layer", preprocessing.offset, preprocessing.scale),
+        ),
+    ]);
+    if let Some((height, width)) = model.image {
+        properties.push(("image".to_string(), format!("{height} rows of {width} bytes")));
+    }
+    properties.extend(model.provenance.iter().map(|(key, value)| (format!("provenance.{key}"), value.clone())));
+    properties
+}
+
+/// From the inputs to the classes, `784-1024-10`.
+fn sizes(model: &Model) -> String {
+    let sizes: Vec<String> = model.sizes().iter().map(usize::to_string).collect();
+    sizes.join("-")
+}

@@ -1,0 +1,226 @@
+//! Exported networks, run by others, against the predictor: sums and classes are equal.
+//!
+//! The C file is compiled with `cc`. The ONNX file is run by onnxruntime if `ISINGLASS_PYTHON` names a Python that has it (`pip install onnxruntime onnx numpy`).
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use isinglass_bits::{BitMatrix, Layer, Model, Network, Output, Preprocessing};
+
+/// A generator that is good enough to choose bits.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 16
+    }
+
+    fn within(&mut self, limit: i64) -> i32 {
+        (self.next() as i64).rem_euclid(2 * limit + 1) as i32 - limit as i32
+    }
+
+    fn matrix(&mut self, rows: usize, columns: usize) -> BitMatrix {
+        BitMatrix::from_fn(rows, columns, |_, _| self.next() & 1 == 1)
+    }
+
+    /// Thresholds where sums often are, so that being off by one shows, and those that no sum reaches.
+    fn layer(&mut self, rows: usize, columns: usize, largest: i64) -> Layer {
+        let spread = largest * (columns as f64).sqrt() as i64;
+        let never_or_always = [i32::MIN, i32::MAX, -(largest as i32) * columns as i32, largest as i32 * columns as i32 + 1];
+        let threshold = |row: usize, random: &mut Self| if row % 16 == 15 { never_or_always[row / 16 % 4] } else { random.within(spread) };
+        let thresholds = (0..rows).map(|row| threshold(row, self)).collect();
+        Layer { weights: self.matrix(rows, columns), thresholds }
+    }
+
+    /// Sizes from the inputs to the classes.
+    fn model(&mut self, count: usize, sizes: &[usize]) -> Model {
+        self.model_with(count, sizes, |random| random.within(1 << 20) as f32 / 1e6)
+    }
+
+    fn model_with(&mut self, count: usize, sizes: &[usize], bias: fn(&mut Self) -> f32) -> Model {
+        let [below @ .., last, classes] = sizes else { panic!("{sizes:?}") };
+        let network = |_| {
+            let widths = below.iter().chain([last]).copied().collect::<Vec<_>>();
+            let layers = widths.windows(2).enumerate();
+            let layers = layers.map(|(index, pair)| self.layer(pair[1], pair[0], if index == 0 { 255 } else { 1 })).collect();
+            let bias = (0..*classes).map(|_| bias(self)).collect();
+            Network::from_layers(layers, Output { weights: self.matrix(*classes, *last), bias }).unwrap()
+        };
+        let networks = (0..count).map(network).collect();
+        let mut model = Model::new(networks, Preprocessing { offset: 127.5, scale: 1.0 / 127.5 }, 1.5).unwrap();
+        model.provenance.insert("data set".into(), "noise, μ = 0 */ #error \\\n ??/".into());
+        model
+    }
+
+    /// Images of noise; black, white; and of few bright bytes.
+    fn images(&mut self, inputs: usize) -> Vec<u8> {
+        let mut images = vec![0; inputs];
+        images.extend(vec![255; inputs]);
+        images.extend((0..200 * inputs).map(|_| self.next() as u8));
+        images.extend((0..100 * inputs).map(|_| if self.next().is_multiple_of(8) { 255 } else { 0 }));
+        images
+    }
+}
+
+/// Odd widths, depths from 1 to 4, ensembles, and ties.
+fn models() -> Vec<Model> {
+    let shapes: [(usize, &[usize]); 12] = [
+        (1, &[1, 1, 1]),
+        (1, &[63, 1, 2]),
+        (1, &[64, 63, 10]),
+        (1, &[65, 64, 65, 3]),
+        (1, &[784, 501, 501, 10]),
+        (1, &[501, 65, 65, 64, 33]),
+        (1, &[784, 63, 64, 65, 501, 10]),
+        (1, &[7, 501, 1, 501, 501, 5]),
+        (2, &[63, 64, 10]),
+        (3, &[784, 65, 501, 501, 501, 10]),
+        (16, &[65, 63, 63, 10]),
+        (5, &[100, 8, 16, 3]),
+    ];
+    let mut random = Random(7);
+    let mut models: Vec<Model> = shapes.iter().map(|(count, sizes)| random.model(*count, sizes)).collect();
+    // Classes that tie, and those that the smallest of biases decides on.
+    models.push(random.model_with(1, &[20, 16, 8, 10], |_| 0.0));
+    models.push(random.model_with(3, &[20, 16, 2, 11], |_| 0.0));
+    models.push(random.model_with(1, &[20, 16, 4, 30], |random| [0.0, -0.0, 1e-45, -1e-40, 1.2e-38][random.next() as usize % 5]));
+    models
+}
+
+/// A directory of this test's own.
+fn directory(name: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::create_dir_all(&path).unwrap();
+    path
+}
+
+/// What others printed, a line per image: the class, the sums, and perhaps the probabilities.
+fn assert_same(model: &Model, images: &[u8], lines: &[&str]) {
+    let mut predictor = model.predictor();
+    let per_image = model.networks().len() * model.classes();
+    let (sums, classes) = (predictor.sums(images).unwrap(), predictor.classes(images).unwrap());
+    let probabilities = predictor.probabilities(images).unwrap();
+    assert_eq!(lines.len(), classes.len(), "a line per image");
+    for (image, line) in lines.iter().enumerate() {
+        let at = || format!("image {image} of {} × {:?}", model.networks().len(), model.sizes());
+        let (integers, shares) = line.rsplit_once(';').map_or((*line, None), |(integers, shares)| (integers, Some(shares)));
+        let integers: Vec<i64> = integers.split([' ', ';']).map(|number| number.parse().unwrap()).collect();
+        let expected: Vec<i64> = sums[image * per_image..][..per_image].iter().map(|&sum| sum.into()).collect();
+        assert_eq!(integers[1..], expected, "{}", at());
+        assert_eq!(integers[0], classes[image] as i64, "class of {}", at());
+        if let Some(shares) = shares {
+            let shares: Vec<f64> = shares.split(' ').map(|share| share.parse().unwrap()).collect();
+            let expected = &probabilities[image * model.classes()..][..model.classes()];
+            assert_eq!(shares.len(), expected.len());
+            for (share, expected) in shares.iter().zip(expected) {
+                assert!((share - expected).abs() <= 1e-13 * expected, "{share} instead of {expected}, {}", at());
+            }
+        }
+    }
+}
+
+/// Compiles with all warnings as errors, and returns the program.
+fn compile(directory: &Path, name: &str, code: &str) -> PathBuf {
+    let (source, program) = (directory.join(format!("{name}.c")), directory.join(name));
+    std::fs::write(&source, code).unwrap();
+    let mut cc = Command::new("cc");
+    cc.args("-std=c99 -O2 -Wall -Wextra -Werror -pedantic -Wconversion -Wshadow -Wvla".split(' '));
+    cc.arg(format!("-D{}_MAIN", name.to_uppercase())).arg(&source).arg("-o").arg(&program);
+    // One network needs no library.
+    if code.contains("<math.h>") {
+        cc.arg("-lm");
+    }
+    let output = cc.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    program
+}
+
+#[test]
+fn c_gives_the_sums_and_classes_of_the_predictor() {
+    if Command::new("cc").arg("--version").stdout(Stdio::null()).status().is_err() {
+        eprintln!("skipped: there is no C compiler (cc)");
+        return;
+    }
+    let directory = directory("export-c");
+    for (index, model) in models().iter().enumerate() {
+        let name = format!("net_{index}");
+        let program = compile(&directory, &name, &model.to_c(&name).unwrap());
+        let images = Random(1 + index as u64).images(model.inputs());
+        let raw = directory.join(format!("{name}.raw"));
+        std::fs::write(&raw, &images).unwrap();
+        let output = Command::new(program).stdin(std::fs::File::open(raw).unwrap()).output().unwrap();
+        assert!(output.status.success());
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert_same(model, &images, &text.lines().collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn onnxruntime_gives_the_sums_and_classes_of_the_predictor() {
+    let Some(python) = std::env::var_os("ISINGLASS_PYTHON") else {
+        eprintln!("skipped: ISINGLASS_PYTHON names no Python with onnxruntime");
+        return;
+    };
+    let directory = directory("export-onnx");
+    let mut peer = Command::new(python);
+    peer.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/onnx_peer.py"));
+    let mut random = Random(3);
+    let models: Vec<Model> = models().into_iter().chain([deep(&mut random)]).collect();
+    let images: Vec<Vec<u8>> = models.iter().map(|model| random.images(model.inputs())).collect();
+    for (index, (model, images)) in models.iter().zip(&images).enumerate() {
+        let (onnx, raw) = (directory.join(format!("{index}.onnx")), directory.join(format!("{index}.raw")));
+        std::fs::write(&onnx, model.to_onnx()).unwrap();
+        std::fs::write(&raw, images).unwrap();
+        peer.arg(onnx).arg(raw);
+    }
+    let output = peer.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let mut lines = text.lines();
+    for (model, images) in models.iter().zip(&images) {
+        let lines: Vec<&str> = lines.by_ref().take(images.len() / model.inputs()).collect();
+        assert_same(model, images, &lines);
+    }
+    assert_eq!(lines.next(), None);
+}
+
+/// 100 layers, 16 networks.
+fn deep(random: &mut Random) -> Model {
+    let sizes: Vec<usize> = [100].into_iter().chain([48; 100]).chain([10]).collect();
+    random.model(16, &sizes)
+}
+
+#[test]
+fn files_are_as_large_as_their_bits_and_thresholds() {
+    let mut random = Random(5);
+    for (count, sizes) in [(1, vec![784, 1024, 1024, 1024, 10]), (4, vec![784, 500, 500, 10])] {
+        let model = random.model(count, &sizes);
+        let (packed, onnx) = (model.to_bytes().len(), model.to_onnx().len());
+        let allowed = 2500 + 150 * count * sizes.len();
+        assert!(onnx <= packed + allowed, "{onnx} bytes, the packed file {packed}");
+    }
+}
+
+#[test]
+fn names_that_c_does_not_allow_are_refused() {
+    let model = Random(9).model(1, &[4, 3, 2]);
+    for name in ["", "7th", "_net", "my-net", "netz\u{e9}", "a b", "a\n"] {
+        let error = model.to_c(name).unwrap_err().to_string();
+        assert!(error.contains("a letter first"), "{error}");
+    }
+    assert!(model.to_c("Net_2").unwrap().contains("int Net_2_classify(const uint8_t image[NET_2_INPUTS])"));
+}
+
+#[test]
+fn thresholds_of_c_take_the_smallest_type() {
+    let layer = |threshold| Layer { weights: BitMatrix::from_fn(1, 300, |_, _| true), thresholds: vec![threshold] };
+    for (threshold, expected) in [(-128, "int8_t"), (127, "int8_t"), (128, "int16_t"), (-129, "int16_t"), (32_768, "int32_t")] {
+        let output = Output { weights: BitMatrix::from_fn(1, 1, |_, _| true), bias: vec![0.0] };
+        let network = Network::from_layers(vec![layer(threshold)], output).unwrap();
+        let model = Model::new(vec![network], Preprocessing { offset: 0.0, scale: 1.0 }, 1.0).unwrap();
+        assert!(model.to_c("net").unwrap().contains(&format!("typedef {expected} net_input_threshold;")), "{threshold}");
+    }
+}
