@@ -115,8 +115,17 @@ pub fn pack(network: &Network, draws: Option<Draws>, images: &[u8], threads: usi
 pub fn write(model: &Model, path: &Path) -> Result<usize, PackError> {
     check_target(path)?;
     let bytes = model.to_bytes();
-    atomic::write(path, &bytes).map_err(|source| PackError::Write { path: path.to_owned(), source })?;
+    write_export(path, &bytes)?;
     Ok(bytes.len())
+}
+
+/// Writes what a packed network was exported to, complete or not at all.
+///
+/// # Errors
+///
+/// [`PackError::Write`].
+pub fn write_export(path: &Path, bytes: &[u8]) -> Result<(), PackError> {
+    atomic::write(path, bytes).map_err(|source| PackError::Write { path: path.to_owned(), source })
 }
 
 /// Checks, before anything is computed, that no file but a packed network would be replaced.

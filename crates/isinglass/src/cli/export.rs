@@ -1,14 +1,25 @@
 //! `isinglass export`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
+use isinglass_lab::packing;
+use serde_json::json;
 
-use super::CliError;
-use super::packed::ModelArgs;
+use super::output::{FormatArgs, usage};
+use super::packed::{ModelArgs, shape_text};
+use super::report::{Report, to_record};
+use super::run::tables::grouped;
+use super::{CliError, Format};
 
-/// Writes a packed network for other programs: ONNX, or one C file.
+/// Writes a packed network for other programs: ONNX, or one file of C.
+///
+/// onnx: weights stay one bit each in the file and are unpacked when it is loaded; onnxruntime takes images as uint8 [batch, inputs] and gives the integer sums of the output, the
+/// probabilities and the classes. c: C99 without dependencies, for microcontrollers too; its head says how much memory it needs and how to call it. Both give the sums that `predict` works with.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  isinglass export model.safetensors --to onnx -o model.onnx
+  isinglass export model.safetensors --to c -o digits.c --name digits")]
 pub struct Args {
     #[command(flatten)]
     model: ModelArgs,
@@ -17,20 +28,80 @@ pub struct Args {
     #[arg(long, value_enum)]
     to: Target,
 
-    /// The file to write
+    /// The file to write [default: the model's name with .onnx or .c]
     #[arg(short, long, value_name = "FILE")]
-    output: PathBuf,
+    output: Option<PathBuf>,
+
+    /// What the functions of the C file begin with [default: the file's name]
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+
+    #[command(flatten)]
+    print: FormatArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Target {
+    /// A graph for onnxruntime
     Onnx,
+    /// One file of C99
     C,
+}
+
+impl Target {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Onnx => "onnx",
+            Self::C => "c",
+        }
+    }
 }
 
 impl Args {
     pub fn run(self) -> Result<(), CliError> {
-        let _ = (self.model.load()?, self.to, self.output);
-        Ok(())
+        if self.name.is_some() && self.to != Target::C {
+            return Err(usage("--name is for --to c"));
+        }
+        let path = self.output.clone().unwrap_or_else(|| self.model.path().with_extension(self.to.name()));
+        if path.extension().is_some_and(|extension| extension == "safetensors") {
+            return Err(usage(format!("{}: an export is no .safetensors file; choose another name", path.display())));
+        }
+        let model = self.model.load()?;
+        let bytes = match self.to {
+            Target::Onnx => model.to_onnx(),
+            Target::C => model.to_c(&self.name.clone().unwrap_or_else(|| identifier(&path)))?.into_bytes(),
+        };
+        packing::write_export(&path, &bytes)?;
+        if self.print.format == Format::Table {
+            println!("{}: {} in {} bytes", path.display(), shape_text(&model), grouped(bytes.len()));
+            return Ok(());
+        }
+        let mut report = Report::default();
+        report.facts(to_record(&json!({
+            "file": path.display().to_string(),
+            "to": self.to.name(),
+            "bytes": bytes.len(),
+            "shape": shape_text(&model),
+            "networks": model.networks().len(),
+        })));
+        Ok(report.print(self.print.format)?)
+    }
+}
+
+/// The file's name as a name in C.
+fn identifier(path: &Path) -> String {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let name: String = stem.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect();
+    if name.starts_with(|c: char| c.is_ascii_alphabetic()) { name } else { format!("net_{name}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_name_becomes_a_name_in_c() {
+        let names = ["model.c", "runs/My-Net.v2.c", "0.c", "ä.c"].map(|path| identifier(Path::new(path)));
+        assert_eq!(names, ["model", "my_net_v2", "net_0", "net__"]);
     }
 }

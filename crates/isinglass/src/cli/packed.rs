@@ -24,6 +24,10 @@ pub struct ModelArgs {
 }
 
 impl ModelArgs {
+    pub fn path(&self) -> &Path {
+        &self.model
+    }
+
     pub fn load(&self) -> Result<Model, CliError> {
         if self.model.is_dir() {
             let name = self.model.display();
