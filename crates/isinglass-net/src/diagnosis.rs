@@ -33,7 +33,7 @@ pub struct LayerDiagnosis {
     pub polarised: f64,
     /// Histogram of the means.
     pub means: Histogram,
-    /// Fraction of weights whose sign is not the initial one; `None` if the initial network is not known.
+    /// Fraction of weights whose sign is not the initial one; `None` unless counted by [`Diagnosis::count_flips`].
     pub flip_ratio: Option<f64>,
     /// Mean square of the surrogate's field over neurons and examples: of `h`, or of `h̄` where nothing is random.
     pub field_variance: f64,
@@ -62,13 +62,7 @@ impl Diagnosis {
     /// # Errors
     ///
     /// If examples and network do not fit.
-    pub fn new(
-        network: &Network,
-        initial: Option<&Network>,
-        examples: &Examples<'_>,
-        indices: &[u32],
-        threads: usize,
-    ) -> Result<Self, Error> {
+    pub fn new(network: &Network, examples: &Examples<'_>, indices: &[u32], threads: usize) -> Result<Self, Error> {
         crate::trainer::check_fit(&network.config, examples)?;
         if indices.is_empty() {
             return Err(Error::Examples("a diagnosis needs at least one example".into()));
@@ -94,7 +88,7 @@ impl Diagnosis {
                 sigma_b2,
                 polarised: beyond(&layer.means),
                 means: Histogram::of(layer.means.iter().copied()),
-                flip_ratio: initial.and_then(|initial| initial.layers.get(index)).map(|initial| flips(&layer.means, &initial.means)),
+                flip_ratio: None,
                 field_variance,
                 predicted_variance: predicted,
                 chi_1: theory.and_then(|theory| theory.chi(field_variance, Correlation::ONE).ok()).filter(is_finite),
@@ -104,6 +98,13 @@ impl Diagnosis {
             });
         }
         Ok(Self { layers })
+    }
+
+    /// Adds the fractions of weights that changed sign since the initial network, which [`Diagnosis::new`] leaves out: the initial network need not be in memory while examples go through the other.
+    pub fn count_flips(&mut self, network: &Network, initial: &Network) {
+        for ((diagnosis, layer), initial) in self.layers.iter_mut().zip(&network.layers).zip(&initial.layers) {
+            diagnosis.flip_ratio = Some(flips(&layer.means, &initial.means));
+        }
     }
 }
 

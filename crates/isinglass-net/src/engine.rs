@@ -7,6 +7,7 @@
 mod batch;
 mod layer;
 mod output;
+mod sums;
 
 use std::borrow::Borrow;
 use std::cell::UnsafeCell;
@@ -185,37 +186,29 @@ impl Engine {
     /// Forward through all layers; `key` names the noise of a layer, where noise is drawn.
     pub fn forward(&mut self, key: impl Fn(usize) -> [u32; 2]) {
         for index in 0..self.layers.len() {
-            self.forward_layer(index, key(index));
+            self.forward_layer(index, self.forward_job(index, key(index)));
         }
     }
 
-    /// Forward through all layers whose field is [`Field::Sum`]; `neuron` turns the sums of a unit into what it sends on: it is given the layer, the unit, the panel, and the sums of the panel's 16 examples.
-    pub fn forward_sums(&mut self, neuron: &NeuronOfSums<'_>) {
-        for index in 0..self.layers.len() {
-            self.forward_layer(index, [0; 2]);
-            let (outputs, panels) = (self.layers[index].outputs, self.panels);
-            let (sums, rows) = match self.inputs.get(index + 1) {
-                Some(next) => (Shared(next.x.pointer()), outputs),
-                None => (Shared(self.logits.pointer()), rows_of(outputs)),
-            };
-            self.pool.run(outputs, &|_, unit| {
-                for panel in 0..panels {
-                    // SAFETY: 16 sums of this unit, which is this task's alone.
-                    let lanes = unsafe { std::slice::from_raw_parts_mut(sums.get().add((panel * rows + unit) * LANES), LANES) };
-                    neuron(index, unit, panel, lanes);
-                }
-            });
-        }
+    /// One layer forward.
+    fn forward_layer(&mut self, index: usize, job: Forward) {
+        let job = Shared(job);
+        let (kernel, scratch) = (self.kernels.forward, &self.scratch);
+        over_chunks(&mut self.pool, self.layers[index].outputs, self.kernels.tile_rows, &|worker, first, count| {
+            // SAFETY: the machine has the kernels (Kernels::all); buffers have the sizes of the layer; chunks do not overlap.
+            unsafe { kernel(job.get(), first, count, &mut *scratch[worker].0.get()) }
+        });
     }
 
-    fn forward_layer(&mut self, index: usize, key: [u32; 2]) {
+    /// What a layer's forward pass reads, does and writes.
+    fn forward_job(&self, index: usize, key: [u32; 2]) -> Forward {
         let layer = &self.layers[index];
         let inputs = &self.inputs[index];
         let next = self.inputs.get(index + 1);
         let field = if let Field::Sampled { .. } = layer.field { Field::Sampled { key } } else { layer.field };
         let slopes = &self.slopes[index];
         let rows = rows_of(layer.outputs);
-        let job = Shared(Forward {
+        Forward {
             inputs: layer.inputs,
             stride: layer.stride,
             panels: self.panels,
@@ -237,12 +230,7 @@ impl Engine {
             out_transposed: next.map_or(std::ptr::null_mut(), |next| next.transposed.pointer()),
             out_transposed_square: next.map_or(std::ptr::null_mut(), |next| next.transposed_square.pointer()),
             out_field: self.fields.get(index).map_or(std::ptr::null_mut(), Buffer::pointer),
-        });
-        let (kernel, scratch) = (self.kernels.forward, &self.scratch);
-        over_chunks(&mut self.pool, layer.outputs, self.kernels.tile_rows, &|worker, first, count| {
-            // SAFETY: the machine has the kernels (Kernels::all); buffers have the sizes of the layer; chunks do not overlap.
-            unsafe { kernel(job.get(), first, count, &mut *scratch[worker].0.get()) }
-        });
+        }
     }
 
     /// Backward through all layers, after [`Engine::score`] has left the gradient of the logits. `sink` says what becomes of the gradients of a layer.
@@ -336,9 +324,6 @@ impl Engine {
         }
     }
 }
-
-/// Turns the sums of a layer, a unit and a panel of 16 examples into neurons.
-pub type NeuronOfSums<'a> = dyn Fn(usize, usize, usize, &mut [f32]) + Sync + 'a;
 
 /// What becomes of a layer's gradients.
 pub struct LayerSink {

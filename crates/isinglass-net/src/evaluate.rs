@@ -7,13 +7,11 @@
 //!
 //! Fields of binary networks are sums of integers as long as inputs are bytes: exact, whatever the machine, for up to 65 793 inputs (255 times as many is 2²⁴).
 
-use std::borrow::Borrow;
-
 use serde::{Deserialize, Serialize};
 
 use crate::engine::{Engine, Purpose, most_likely};
 use crate::spins::SpinNetwork;
-use crate::{Examples, Layer, Network, NetworkConfig, Preprocessing, Values, noise};
+use crate::{Examples, Network, NetworkConfig, Preprocessing, Values, noise};
 
 /// How good a network is on some examples.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -52,6 +50,11 @@ impl<'a> Evaluator<'a> {
         Self { network, threads }
     }
 
+    /// An engine for some examples.
+    fn engine(&self, indices: &[u32]) -> Engine {
+        Engine::new(self.network, Purpose::Evaluation, BATCH.min(indices.len()), self.threads)
+    }
+
     /// The surrogate; `indices` chooses examples, `None` takes all.
     ///
     /// # Panics
@@ -72,8 +75,7 @@ impl<'a> Evaluator<'a> {
             return None;
         }
         let indices = chosen(examples, indices);
-        let Network { config, layers, preprocessing } = self.network;
-        Some(binary_score(config, *preprocessing, layers.iter(), examples, &indices, self.threads))
+        Some(binary_score(&mut self.engine(&indices), &self.network.config, examples, &indices, self.network.preprocessing))
     }
 
     /// The sums `Σ_j S_kj x_j` of the output layer of `sign(M)`, `[example][class]`: integers. `None` if there are no binary weights and neurons behind the surrogate, or the examples
@@ -83,14 +85,15 @@ impl<'a> Evaluator<'a> {
     ///
     /// If the examples do not fit the network.
     pub fn binary_sums(&mut self, examples: &Examples<'_>) -> Option<Vec<i32>> {
-        let Network { config, layers, preprocessing } = self.network;
+        let Network { config, preprocessing, .. } = self.network;
         let is_binary = config.surrogate.has_binary_weights() && config.surrogate.has_binary_neurons();
         if !is_binary || !matches!(examples.values(), Values::Bytes(_)) {
             return None;
         }
         let indices = chosen(examples, None);
-        let mut spins = SpinNetwork::deterministic(config, *preprocessing, layers.iter(), examples, BATCH.min(indices.len()), self.threads);
-        Some(indices.chunks(BATCH).flat_map(|indices| spins.output_sums(examples, indices)).map(|sum| sum as i32).collect())
+        let mut engine = self.engine(&indices);
+        let mut spins = SpinNetwork::deterministic(&mut engine, config, *preprocessing, examples);
+        Some(indices.chunks(spins.batch()).flat_map(|indices| spins.output_sums(examples, indices)).map(|sum| sum as i32).collect())
     }
 
     /// Stochastic binary networks: one score for every number in `samples`, the smaller ones being parts of the larger. Empty if there are no binary weights
@@ -113,7 +116,8 @@ impl<'a> Evaluator<'a> {
         }
         let indices = chosen(examples, indices);
         let mut votes = Votes::new(examples, &indices);
-        let mut spins = SpinNetwork::sampled(self.network, examples, BATCH.min(indices.len()), self.threads);
+        let mut engine = self.engine(&indices);
+        let mut spins = SpinNetwork::sampled(&mut engine, self.network, examples);
         let is_random = spins.is_random(self.network);
         let mut scores = vec![None; samples.len()];
         for sample in 0..most {
@@ -168,17 +172,16 @@ pub(crate) fn surrogate_score(engine: &mut Engine, examples: &Examples<'_>, indi
     Score { accuracy: correct as f64 / indices.len() as f64, nll: nll / indices.len() as f64 }
 }
 
-/// The deterministic binary network of some layers.
-pub(crate) fn binary_score<L: Borrow<Layer>>(
+/// The deterministic binary network behind the layers of an engine, in batches of the engine's size.
+pub(crate) fn binary_score(
+    engine: &mut Engine,
     config: &NetworkConfig,
-    preprocessing: Preprocessing,
-    layers: impl Iterator<Item = L>,
     examples: &Examples<'_>,
     indices: &[u32],
-    threads: usize,
+    preprocessing: Preprocessing,
 ) -> Score {
     let mut votes = Votes::new(examples, indices);
-    votes.add(&mut SpinNetwork::deterministic(config, preprocessing, layers, examples, BATCH.min(indices.len()), threads));
+    votes.add(&mut SpinNetwork::deterministic(engine, config, preprocessing, examples));
     votes.score()
 }
 
@@ -201,12 +204,12 @@ impl<'a> Votes<'a> {
         Self { examples, indices, classes: 0, networks: 0, sums: Vec::new() }
     }
 
-    fn add(&mut self, network: &mut SpinNetwork) {
+    fn add(&mut self, network: &mut SpinNetwork<'_>) {
         self.classes = network.classes();
         self.sums.resize(self.indices.len() * self.classes, 0.0);
         self.networks += 1;
-        let sums = self.sums.chunks_mut(BATCH * self.classes);
-        for (indices, sums) in self.indices.chunks(BATCH).zip(sums) {
+        let sums = self.sums.chunks_mut(network.batch() * self.classes);
+        for (indices, sums) in self.indices.chunks(network.batch()).zip(sums) {
             network.add_probabilities(self.examples, indices, sums);
         }
     }

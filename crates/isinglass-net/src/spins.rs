@@ -1,16 +1,15 @@
 //! The binary network behind a surrogate: weights ±1, and the neurons that go with them.
 
-use std::borrow::Borrow;
-
 use isinglass_theory::Neuron;
 
-use crate::engine::{Engine, EngineLayer, Purpose, is_stochastic, softmax_f64};
-use crate::kernels::{Activation, Field, Kernels, LANES, Moments};
+use crate::engine::{Engine, is_stochastic, softmax_f64};
+use crate::kernels::LANES;
 use crate::{Examples, Layer, Network, NetworkConfig, Preprocessing, Rng, Values};
 
 /// A binary network, deterministic or drawn at random.
-pub struct SpinNetwork {
-    engine: Engine,
+pub struct SpinNetwork<'a> {
+    /// Its signs are the weights.
+    engine: &'a mut Engine,
     config: NetworkConfig,
     preprocessing: Preprocessing,
     /// Bytes go through the first layer as they are, so that its sums are integers; the preprocessing follows.
@@ -35,49 +34,33 @@ enum NeuronRule {
     Continuous(Neuron),
 }
 
-impl SpinNetwork {
-    /// `sign(M)`, and neurons without noise. Layers are given one at a time, so that a network in training need not fit the memory twice.
-    pub fn deterministic<L: Borrow<Layer>>(
-        config: &NetworkConfig,
-        preprocessing: Preprocessing,
-        layers: impl Iterator<Item = L>,
-        examples: &Examples<'_>,
-        batch: usize,
-        threads: usize,
-    ) -> Self {
+impl<'a> SpinNetwork<'a> {
+    /// `sign(M)` of the layers in an engine, and neurons without noise.
+    pub fn deterministic(engine: &'a mut Engine, config: &NetworkConfig, preprocessing: Preprocessing, examples: &Examples<'_>) -> Self {
         let rule = if config.surrogate.has_binary_neurons() { NeuronRule::Sign } else { NeuronRule::Continuous(config.neuron) };
-        let mut spins = Self::new(config, preprocessing, layers, rule, examples, batch, threads);
-        spins.engine.layers.iter_mut().for_each(EngineLayer::polarise);
+        let mut spins = Self::new(engine, config, preprocessing, rule, examples);
         spins.shift();
         spins
     }
 
-    /// Weights and neurons at random; [`SpinNetwork::draw`] draws them.
-    pub fn sampled(network: &Network, examples: &Examples<'_>, batch: usize, threads: usize) -> Self {
+    /// Weights and neurons at random; [`SpinNetwork::draw`] draws them, into an engine of the network's shape.
+    pub fn sampled(engine: &'a mut Engine, network: &Network, examples: &Examples<'_>) -> Self {
         let config = &network.config;
         let rule = match config.surrogate.has_binary_neurons() {
             false => NeuronRule::Continuous(config.neuron),
             true if is_stochastic(config.surrogate, config.neuron) => NeuronRule::Stochastic(config.neuron),
             true => NeuronRule::Sign,
         };
-        Self::new(config, network.preprocessing, network.layers.iter(), rule, examples, batch, threads)
+        Self::new(engine, config, network.preprocessing, rule, examples)
     }
 
-    fn new<L: Borrow<Layer>>(
+    fn new(
+        engine: &'a mut Engine,
         config: &NetworkConfig,
         preprocessing: Preprocessing,
-        layers: impl Iterator<Item = L>,
         rule: NeuronRule,
         examples: &Examples<'_>,
-        batch: usize,
-        threads: usize,
     ) -> Self {
-        let mut engine = Engine::from_layers(config, layers, Purpose::Evaluation, batch, threads, Kernels::choose());
-        for layer in &mut engine.layers {
-            layer.moments = Moments::None;
-            layer.field = Field::Sum;
-            layer.activation = Activation::Linear(1.0);
-        }
         let roots = engine.layers.iter().map(|layer| (layer.inputs as f64).sqrt()).collect();
         let of_bytes = matches!(examples.values(), Values::Bytes(_));
         let scale = if of_bytes { f64::from(preprocessing.scale) } else { 1.0 };
@@ -95,6 +78,11 @@ impl SpinNetwork {
         self.config.classes
     }
 
+    /// Examples that go through it at once.
+    pub fn batch(&self) -> usize {
+        self.engine.batch()
+    }
+
     /// Draws the weights of a sample from the network's means, and says which neurons go with them.
     pub fn draw(&mut self, network: &Network, seed: u64, sample: u64) {
         self.key = Rng::new(seed).stream(Rng::NEURONS, sample).next_u64();
@@ -108,7 +96,10 @@ impl SpinNetwork {
     fn shift(&mut self) {
         if self.of_bytes {
             let layer = &self.engine.layers[0];
-            let rows = layer.means.chunks(layer.stride).map(|row| row[..layer.inputs].iter().map(|&w| f64::from(w)).sum::<f64>());
+            let rows = layer
+                .means
+                .chunks(layer.stride)
+                .map(|row| row[..layer.inputs].iter().map(|&w| if w < 0.0 { -1.0 } else { 1.0 }).sum::<f64>());
             self.shifts.iter_mut().zip(rows).for_each(|(shift, sum)| *shift = f64::from(self.preprocessing.offset) * sum);
         }
     }

@@ -80,7 +80,6 @@ pub struct Trainer<'a> {
     digest: String,
     partition: Partition,
     engine: Engine,
-    threads: usize,
     state: State,
     /// The training examples in the order of the epoch at hand.
     order: Vec<u32>,
@@ -147,7 +146,6 @@ impl<'a> Trainer<'a> {
             examples,
             partition,
             engine,
-            threads,
         };
         trainer.shuffle();
         Ok(trainer)
@@ -209,6 +207,12 @@ impl<'a> Trainer<'a> {
     pub fn network(&self) -> Network {
         let layers = self.engine.layers.iter().map(EngineLayer::to_layer);
         Network { config: self.network.clone(), layers: layers.collect(), preprocessing: self.preprocessing }
+    }
+
+    /// The network at the end of training: the trainer's memory is given back layer by layer.
+    pub fn into_network(self) -> Network {
+        let layers = self.engine.layers.into_iter().map(|layer| layer.to_layer());
+        Network { config: self.network, layers: layers.collect(), preprocessing: self.preprocessing }
     }
 
     /// The order of the epoch at hand: the same whoever asks, and when.
@@ -305,10 +309,9 @@ impl<'a> Trainer<'a> {
             return (None, None);
         }
         let surrogate = surrogate_score(&mut self.engine, &self.examples, held_out, self.preprocessing);
-        let binary = self.network.surrogate.has_binary_weights().then(|| {
-            let layers = self.engine.layers.iter().map(EngineLayer::to_layer);
-            binary_score(&self.network, self.preprocessing, layers, &self.examples, held_out, self.threads)
-        });
+        let has_binary_weights = self.network.surrogate.has_binary_weights();
+        let binary =
+            has_binary_weights.then(|| binary_score(&mut self.engine, &self.network, &self.examples, held_out, self.preprocessing));
         (Some(surrogate), binary)
     }
 

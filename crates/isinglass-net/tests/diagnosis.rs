@@ -33,7 +33,8 @@ fn diagnose(config: &NetworkConfig, examples: usize, input_variance: f64) -> (Ne
     let labels: Vec<u8> = (0..examples).map(|i| (i % CLASSES) as u8).collect();
     let indices: Vec<u32> = (0..examples as u32).collect();
     let examples = Examples::new(Values::Floats(&values), config.inputs, &labels, CLASSES).unwrap();
-    let diagnosis = Diagnosis::new(&network, Some(&network), &examples, &indices, 2).unwrap();
+    let mut diagnosis = Diagnosis::new(&network, &examples, &indices, 2).unwrap();
+    diagnosis.count_flips(&network, &network);
     (network, diagnosis.layers)
 }
 
@@ -181,13 +182,11 @@ fn flips_are_counted_against_the_initial_network() {
     network.layers[0].means[50..].iter_mut().for_each(|m| *m *= 0.5);
     network.layers[1].bias.fill(7.0);
     let examples = Examples::new(Values::Floats(&[0.5; 10]), 10, &[1], 2).unwrap();
-    let flips = |initial: Option<&Network>| -> Vec<Option<f64>> {
-        let diagnosis = Diagnosis::new(&network, initial, &examples, &[0], 1).unwrap();
-        diagnosis.layers.iter().map(|layer| layer.flip_ratio).collect()
-    };
-    assert_eq!(flips(Some(&initial)), [Some(0.25), Some(0.0)]);
-    assert_eq!(flips(None), [None, None]);
-    let diagnosis = Diagnosis::new(&network, None, &examples, &[0], 1).unwrap();
+    let flips = |diagnosis: &Diagnosis| -> Vec<Option<f64>> { diagnosis.layers.iter().map(|layer| layer.flip_ratio).collect() };
+    let mut diagnosis = Diagnosis::new(&network, &examples, &[0], 1).unwrap();
+    assert_eq!(flips(&diagnosis), [None, None]);
+    diagnosis.count_flips(&network, &initial);
+    assert_eq!(flips(&diagnosis), [Some(0.25), Some(0.0)]);
     assert!((diagnosis.layers[0].sigma_m2 - 0.2).abs() < 1e-7 && (diagnosis.layers[1].sigma_b2 - 49.0).abs() < 1e-12);
 }
 
@@ -201,9 +200,9 @@ fn a_binary_network_and_a_wrong_request_are_no_trouble() {
         assert!(layer.field_variance.is_finite() && layer.gradient_norm.is_finite(), "{layer:?}");
     }
     let examples = Examples::new(Values::Floats(&[0.5; 10]), 10, &[1], 2).unwrap();
-    let none = Diagnosis::new(&network, None, &examples, &[], 1);
+    let none = Diagnosis::new(&network, &examples, &[], 1);
     assert!(matches!(none, Err(Error::Examples(message)) if message.contains("at least one")));
     let short = Examples::new(Values::Floats(&[0.5; 9]), 9, &[1], 2).unwrap();
-    let misfit = Diagnosis::new(&network, None, &short, &[0], 1);
+    let misfit = Diagnosis::new(&network, &short, &[0], 1);
     assert!(matches!(misfit, Err(Error::Examples(message)) if message.contains("9 values") && message.contains("10 inputs")));
 }

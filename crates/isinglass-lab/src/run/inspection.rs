@@ -1,7 +1,7 @@
 //! What a network consists of, and what it looks like inside.
 
 use isinglass_data::Dataset;
-use isinglass_net::{Diagnosis, Initialisation, LayerDiagnosis, Network, NetworkConfig, Partition};
+use isinglass_net::{Diagnosis, Initialisation, LayerDiagnosis, Network, NetworkConfig, Partition, Rng};
 use serde::Serialize;
 
 use super::RunError;
@@ -109,15 +109,17 @@ pub struct LayerSummary {
 }
 
 impl Inspection {
-    /// Looks inside a network with some of the run's training examples. `initial` is the network before training.
+    /// Looks inside a network with some of the run's training examples. The network before training is drawn again from its seed.
     ///
     /// # Errors
     ///
     /// If data and network do not fit.
-    pub fn new(network: &Network, initial: &Network, data: &Dataset, partition: &Partition, threads: usize) -> Result<Self, RunError> {
+    pub fn new(network: &Network, seed: u64, data: &Dataset, partition: &Partition, threads: usize) -> Result<Self, RunError> {
         let config = &network.config;
         let binary = config.surrogate.has_binary_weights();
-        let diagnosis = diagnose(network, initial, data, partition, threads)?;
+        let mut diagnosis = diagnose(network, data, partition, threads)?;
+        let initial = config.init(&mut Rng::new(seed))?;
+        diagnosis.count_flips(network, &initial);
         let layers = diagnosis.layers.into_iter().zip(&network.layers).zip(&initial.layers);
         let layers = layers.map(|((diagnosis, layer), initial)| LayerSummary {
             diagnosis,
@@ -138,17 +140,11 @@ impl Inspection {
 }
 
 /// The diagnosis on some of the training examples.
-pub(crate) fn diagnose(
-    network: &Network,
-    initial: &Network,
-    data: &Dataset,
-    partition: &Partition,
-    threads: usize,
-) -> Result<Diagnosis, RunError> {
+pub(crate) fn diagnose(network: &Network, data: &Dataset, partition: &Partition, threads: usize) -> Result<Diagnosis, RunError> {
     check_fit(&network.config, data)?;
     let train = examples(&data.train, network.config.classes)?;
     let indices = &partition.train[..partition.train.len().min(EXAMPLES)];
-    Ok(Diagnosis::new(network, Some(initial), &train, indices, threads)?)
+    Ok(Diagnosis::new(network, &train, indices, threads)?)
 }
 
 fn mean_square(values: &[f32]) -> f64 {

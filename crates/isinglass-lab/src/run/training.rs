@@ -109,12 +109,10 @@ impl Run {
         watch(Event::Ready(&ready));
         self.train_on(&mut trainer, options, stop, &mut metrics, watch)?;
 
-        let (network, partition) = (trainer.network(), trainer.partition().clone());
-        drop(trainer);
-        let mut initial = config.init(&mut Rng::new(train_config.seed))?;
-        initial.preprocessing = network.preprocessing;
+        let partition = trainer.partition().clone();
+        let network = trainer.into_network();
         let mut sampled = |done, of| watch(Event::Sampled(done, of));
-        finish(self, data, [&initial, &network], &partition, &ready, options, stop, &mut metrics, &mut sampled)
+        finish(self, data, &network, &partition, &ready, options, stop, &mut metrics, &mut sampled)
     }
 
     /// Step by step to the end.
@@ -206,7 +204,8 @@ fn prepare<'a>(
 ) -> Result<(Trainer<'a>, Option<(Value, Reach)>), RunError> {
     let examples: Examples<'a> = examples(&data.train, data.classes)?;
     let look = |network: &Network, partition: &Partition| {
-        let diagnosis = diagnose(network, network, data, partition, threads)?;
+        let mut diagnosis = diagnose(network, data, partition, threads)?;
+        diagnosis.count_flips(network, network);
         let line = json!({ "kind": "diagnosis", "when": "start", "step": 0, "layers": diagnosis.layers });
         Ok::<_, RunError>((line, Reach::new(network, train)))
     };

@@ -32,7 +32,7 @@ pub enum Field {
     Sampled { key: [u32; 2] },
     /// `h = h̄`.
     Plain,
-    /// `h = M x`, the bare sum.
+    /// `h = sign(M) x`, the bare sum of the binary network.
     Sum,
 }
 
@@ -121,7 +121,10 @@ unsafe fn products<L: Lanes, const MR: usize, const NP: usize>(layer: &Forward, 
             for row in 0..rows {
                 let from = layer.means.add((first + row) * layer.stride + k);
                 let sums = scratch.row_sums.as_mut_ptr().add(row * LANES);
-                copy_row::<L>(layer.moments, from, depth, a1.add(row * BLOCK_STRIDE), a2.add(row * BLOCK_STRIDE), sums);
+                match layer.field {
+                    Field::Sum => copy_signs::<L>(from, depth, a1.add(row * BLOCK_STRIDE)),
+                    _ => copy_row::<L>(layer.moments, from, depth, a1.add(row * BLOCK_STRIDE), a2.add(row * BLOCK_STRIDE), sums),
+                }
             }
             let b = |start: *const f32| Panels { start: start.add(k * LANES), panel_stride: layer.inputs * LANES };
             let a = |start: *mut f32| Broadcast { start, row_stride: BLOCK_STRIDE, k_stride: 1 };
@@ -154,6 +157,17 @@ unsafe fn copy_row<L: Lanes>(moments: Moments, from: *const f32, count: usize, t
             }
         }
         L::store(sums, sum);
+    }
+}
+
+/// Copies the signs of a piece of a row of means.
+#[inline(always)]
+unsafe fn copy_signs<L: Lanes>(from: *const f32, count: usize, to: *mut f32) {
+    // SAFETY: as the caller vouches; rows are padded to whole vectors.
+    unsafe {
+        for k in (0..count).step_by(LANES) {
+            L::store(to.add(k), step::<L>(L::load(from.add(k))));
+        }
     }
 }
 

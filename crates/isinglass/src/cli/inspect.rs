@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use isinglass_lab::run::{Inspection, RunError};
+use isinglass_lab::run::Inspection;
 use serde_json::{Value, json};
 
 use super::output::{OutputArgs, ThreadsArgs, usage};
@@ -42,8 +42,8 @@ impl Args {
         let plot = self.output.plot()?;
         let subject = self.subject.load()?;
         let checkpoint = &subject.checkpoint;
-        let initial = checkpoint.initial_network().map_err(RunError::from)?;
-        let inspection = Inspection::new(&checkpoint.network, &initial, &subject.data, &subject.partition, self.threads.count())?;
+        let inspection =
+            Inspection::new(&checkpoint.network, checkpoint.train.seed, &subject.data, &subject.partition, self.threads.count())?;
         let progress = checkpoint.progress();
         let mut result = to_record(&json!({
             "data": subject.data.name,

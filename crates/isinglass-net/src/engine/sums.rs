@@ -1,0 +1,44 @@
+//! The forward pass of the binary network behind the layers: the signs of the means are taken as the products read them, so that the network is not kept twice.
+
+use super::{Engine, LANES, Shared, rows_of};
+use crate::kernels::{Activation, Field, Forward, Moments};
+
+/// Turns the sums of a layer, a unit and a panel of 16 examples into neurons.
+pub type NeuronOfSums<'a> = dyn Fn(usize, usize, usize, &mut [f32]) + Sync + 'a;
+
+impl Engine {
+    /// Forward through `sign(M)`, whatever the engine is for; `neuron` turns the sums of a unit into what it sends on: it is given the layer, the unit, the panel, and the sums of the panel's 16 examples.
+    pub fn forward_sums(&mut self, neuron: &NeuronOfSums<'_>) {
+        for index in 0..self.layers.len() {
+            self.forward_layer(index, self.sums_job(index));
+            let (outputs, panels) = (self.layers[index].outputs, self.panels);
+            let (sums, rows) = match self.inputs.get(index + 1) {
+                Some(next) => (Shared(next.x.pointer()), outputs),
+                None => (Shared(self.logits.pointer()), rows_of(outputs)),
+            };
+            self.pool.run(outputs, &|_, unit| {
+                for panel in 0..panels {
+                    // SAFETY: 16 sums of this unit, which is this task's alone.
+                    let lanes = unsafe { std::slice::from_raw_parts_mut(sums.get().add((panel * rows + unit) * LANES), LANES) };
+                    neuron(index, unit, panel, lanes);
+                }
+            });
+        }
+    }
+
+    /// A layer's forward pass with sums in the place of neurons, and nothing for a backward pass.
+    fn sums_job(&self, index: usize) -> Forward {
+        let nowhere = std::ptr::null_mut();
+        Forward {
+            moments: Moments::None,
+            field: Field::Sum,
+            activation: Activation::Linear(1.0),
+            out_second: nowhere,
+            out_p: nowhere,
+            out_q: nowhere,
+            out_transposed: nowhere,
+            out_transposed_square: nowhere,
+            ..self.forward_job(index, [0; 2])
+        }
+    }
+}
