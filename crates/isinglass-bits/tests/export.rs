@@ -2,67 +2,58 @@
 //!
 //! The C file is compiled with `cc`. The ONNX file is run by onnxruntime if `ISINGLASS_PYTHON` names a Python that has it (`pip install onnxruntime onnx numpy`).
 
+mod support;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use isinglass_bits::{BitMatrix, Layer, Model, Network, Output, Preprocessing};
+use support::Random;
 
-/// A generator that is good enough to choose bits.
-struct Random(u64);
+/// From −limit to limit.
+fn within(random: &mut Random, limit: i64) -> i32 {
+    (random.bits() as i64).rem_euclid(2 * limit + 1) as i32 - limit as i32
+}
 
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 16
-    }
+fn matrix(random: &mut Random, rows: usize, columns: usize) -> BitMatrix {
+    BitMatrix::from_fn(rows, columns, |_, _| random.bits() & 1 == 1)
+}
 
-    fn within(&mut self, limit: i64) -> i32 {
-        (self.next() as i64).rem_euclid(2 * limit + 1) as i32 - limit as i32
-    }
+/// Thresholds where sums often are, so that being off by one shows, and those that no sum reaches.
+fn layer(random: &mut Random, rows: usize, columns: usize, largest: i64) -> Layer {
+    let spread = largest * (columns as f64).sqrt() as i64;
+    let never_or_always = [i32::MIN, i32::MAX, -(largest as i32) * columns as i32, largest as i32 * columns as i32 + 1];
+    let mut threshold = |row: usize| if row % 16 == 15 { never_or_always[row / 16 % 4] } else { within(random, spread) };
+    let thresholds = (0..rows).map(&mut threshold).collect();
+    Layer { weights: matrix(random, rows, columns), thresholds }
+}
 
-    fn matrix(&mut self, rows: usize, columns: usize) -> BitMatrix {
-        BitMatrix::from_fn(rows, columns, |_, _| self.next() & 1 == 1)
-    }
+fn usual_bias(random: &mut Random) -> f32 {
+    within(random, 1 << 20) as f32 / 1e6
+}
 
-    /// Thresholds where sums often are, so that being off by one shows, and those that no sum reaches.
-    fn layer(&mut self, rows: usize, columns: usize, largest: i64) -> Layer {
-        let spread = largest * (columns as f64).sqrt() as i64;
-        let never_or_always = [i32::MIN, i32::MAX, -(largest as i32) * columns as i32, largest as i32 * columns as i32 + 1];
-        let threshold = |row: usize, random: &mut Self| if row % 16 == 15 { never_or_always[row / 16 % 4] } else { random.within(spread) };
-        let thresholds = (0..rows).map(|row| threshold(row, self)).collect();
-        Layer { weights: self.matrix(rows, columns), thresholds }
-    }
+/// Networks of sizes from the inputs to the classes.
+fn model(random: &mut Random, count: usize, sizes: &[usize], bias: fn(&mut Random) -> f32) -> Model {
+    let [widths @ .., classes] = sizes else { panic!("{sizes:?}") };
+    let network = |_| {
+        let layers = widths.windows(2).enumerate();
+        let layers = layers.map(|(index, pair)| layer(random, pair[1], pair[0], if index == 0 { 255 } else { 1 })).collect();
+        let bias = (0..*classes).map(|_| bias(random)).collect();
+        Network::from_layers(layers, Output { weights: matrix(random, *classes, widths[widths.len() - 1]), bias }).unwrap()
+    };
+    let networks = (0..count).map(network).collect();
+    let mut model = Model::new(networks, Preprocessing { offset: 127.5, scale: 1.0 / 127.5 }, 1.5).unwrap();
+    model.provenance.insert("data set".into(), "noise, μ = 0 */ #error \\\n ??/".into());
+    model
+}
 
-    /// Sizes from the inputs to the classes.
-    fn model(&mut self, count: usize, sizes: &[usize]) -> Model {
-        self.model_with(count, sizes, |random| random.within(1 << 20) as f32 / 1e6)
-    }
-
-    fn model_with(&mut self, count: usize, sizes: &[usize], bias: fn(&mut Self) -> f32) -> Model {
-        let [below @ .., last, classes] = sizes else { panic!("{sizes:?}") };
-        let network = |_| {
-            let widths = below.iter().chain([last]).copied().collect::<Vec<_>>();
-            let layers = widths.windows(2).enumerate();
-            let layers = layers.map(|(index, pair)| self.layer(pair[1], pair[0], if index == 0 { 255 } else { 1 })).collect();
-            let bias = (0..*classes).map(|_| bias(self)).collect();
-            Network::from_layers(layers, Output { weights: self.matrix(*classes, *last), bias }).unwrap()
-        };
-        let networks = (0..count).map(network).collect();
-        let mut model = Model::new(networks, Preprocessing { offset: 127.5, scale: 1.0 / 127.5 }, 1.5).unwrap();
-        model.provenance.insert("data set".into(), "noise, μ = 0 */ #error \\\n ??/".into());
-        model
-    }
-
-    /// Images of noise; black, white; and of few bright bytes.
-    fn images(&mut self, inputs: usize) -> Vec<u8> {
-        let mut images = vec![0; inputs];
-        images.extend(vec![255; inputs]);
-        images.extend((0..200 * inputs).map(|_| self.next() as u8));
-        images.extend((0..100 * inputs).map(|_| if self.next().is_multiple_of(8) { 255 } else { 0 }));
-        images
-    }
+/// Images of noise; black, white; and of few bright bytes.
+fn images(random: &mut Random, inputs: usize) -> Vec<u8> {
+    let mut images = vec![0; inputs];
+    images.extend(vec![255; inputs]);
+    images.extend((0..200 * inputs).map(|_| random.bits() as u8));
+    images.extend((0..100 * inputs).map(|_| if random.bits().is_multiple_of(8) { 255 } else { 0 }));
+    images
 }
 
 /// Odd widths, depths from 1 to 4, ensembles, and ties.
@@ -82,11 +73,11 @@ fn models() -> Vec<Model> {
         (5, &[100, 8, 16, 3]),
     ];
     let mut random = Random(7);
-    let mut models: Vec<Model> = shapes.iter().map(|(count, sizes)| random.model(*count, sizes)).collect();
+    let mut models: Vec<Model> = shapes.iter().map(|(count, sizes)| model(&mut random, *count, sizes, usual_bias)).collect();
     // Classes that tie, and those that the smallest of biases decides on.
-    models.push(random.model_with(1, &[20, 16, 8, 10], |_| 0.0));
-    models.push(random.model_with(3, &[20, 16, 2, 11], |_| 0.0));
-    models.push(random.model_with(1, &[20, 16, 4, 30], |random| [0.0, -0.0, 1e-45, -1e-40, 1.2e-38][random.next() as usize % 5]));
+    models.push(model(&mut random, 1, &[20, 16, 8, 10], |_| 0.0));
+    models.push(model(&mut random, 3, &[20, 16, 2, 11], |_| 0.0));
+    models.push(model(&mut random, 1, &[20, 16, 4, 30], |random| [0.0, -0.0, 1e-45, -1e-40, 1.2e-38][random.bits() as usize % 5]));
     models
 }
 
@@ -148,7 +139,7 @@ fn c_gives_the_sums_and_classes_of_the_predictor() {
     for (index, model) in models().iter().enumerate() {
         let name = format!("net_{index}");
         let program = compile(&directory, &name, &model.to_c(&name).unwrap());
-        let images = Random(1 + index as u64).images(model.inputs());
+        let images = images(&mut Random(1 + index as u64), model.inputs());
         let raw = directory.join(format!("{name}.raw"));
         std::fs::write(&raw, &images).unwrap();
         let output = Command::new(program).stdin(std::fs::File::open(raw).unwrap()).output().unwrap();
@@ -169,7 +160,7 @@ fn onnxruntime_gives_the_sums_and_classes_of_the_predictor() {
     peer.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/onnx_peer.py"));
     let mut random = Random(3);
     let models: Vec<Model> = models().into_iter().chain([deep(&mut random)]).collect();
-    let images: Vec<Vec<u8>> = models.iter().map(|model| random.images(model.inputs())).collect();
+    let images: Vec<Vec<u8>> = models.iter().map(|model| self::images(&mut random, model.inputs())).collect();
     for (index, (model, images)) in models.iter().zip(&images).enumerate() {
         let (onnx, raw) = (directory.join(format!("{index}.onnx")), directory.join(format!("{index}.raw")));
         std::fs::write(&onnx, model.to_onnx()).unwrap();
@@ -190,14 +181,14 @@ fn onnxruntime_gives_the_sums_and_classes_of_the_predictor() {
 /// 100 layers, 16 networks.
 fn deep(random: &mut Random) -> Model {
     let sizes: Vec<usize> = [100].into_iter().chain([48; 100]).chain([10]).collect();
-    random.model(16, &sizes)
+    model(random, 16, &sizes, usual_bias)
 }
 
 #[test]
 fn files_are_as_large_as_their_bits_and_thresholds() {
     let mut random = Random(5);
     for (count, sizes) in [(1, vec![784, 1024, 1024, 1024, 10]), (4, vec![784, 500, 500, 10])] {
-        let model = random.model(count, &sizes);
+        let model = model(&mut random, count, &sizes, usual_bias);
         let (packed, onnx) = (model.to_bytes().len(), model.to_onnx().len());
         let allowed = 2500 + 150 * count * sizes.len();
         assert!(onnx <= packed + allowed, "{onnx} bytes, the packed file {packed}");
@@ -206,7 +197,7 @@ fn files_are_as_large_as_their_bits_and_thresholds() {
 
 #[test]
 fn names_that_c_does_not_allow_are_refused() {
-    let model = Random(9).model(1, &[4, 3, 2]);
+    let model = model(&mut Random(9), 1, &[4, 3, 2], usual_bias);
     for name in ["", "7th", "_net", "my-net", "netz\u{e9}", "a b", "a\n"] {
         let error = model.to_c(name).unwrap_err().to_string();
         assert!(error.contains("a letter first"), "{error}");
