@@ -5,7 +5,7 @@ use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::kernels::{BytePanels, Counts, GROUP, Scratch, SpinPanels, words_of};
+use crate::kernels::{BytePanels, Counts, GROUP, Scratch, SpinPanels, limits_of_bytes, limits_of_spins, words_of};
 use crate::{Error, Isa, Model};
 
 /// Images that go through the network side by side.
@@ -202,20 +202,11 @@ fn first_largest(values: &[f64]) -> usize {
 
 impl PlannedNetwork {
     fn new(network: &crate::Network, isa: Isa) -> Self {
-        let limits = |(index, layer): (usize, &crate::Layer)| {
-            let mut limits = vec![[i32::MIN; GROUP]; layer.weights.rows().div_ceil(GROUP)];
-            for (row, &threshold) in layer.thresholds.iter().enumerate() {
-                let threshold = i64::from(threshold);
-                // s ≥ t, where the count is −s, and where it is (N − s)/2.
-                let limit = if index == 0 { -threshold } else { (layer.weights.columns() as i64 - threshold).div_euclid(2) };
-                limits[row / GROUP][row % GROUP] = limit.clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32;
-            }
-            limits
-        };
+        let (first, hidden) = network.layers.split_first().expect("at least one hidden layer");
         Self {
-            input: BytePanels::new(&network.layers[0].weights),
-            limits: network.layers.iter().enumerate().map(limits).collect(),
-            hidden: network.layers[1..].iter().map(|layer| isa.spin_panels(&layer.weights)).collect(),
+            input: BytePanels::new(&first.weights),
+            limits: core::iter::once(limits_of_bytes(first)).chain(hidden.iter().map(limits_of_spins)).collect(),
+            hidden: hidden.iter().map(|layer| isa.spin_panels(&layer.weights)).collect(),
             output: isa.spin_panels(&network.output.weights),
             last: network.output.weights.columns() as i32,
         }

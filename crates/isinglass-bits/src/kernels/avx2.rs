@@ -114,9 +114,23 @@ fn bytes_of(bits: u32) -> __m256i {
     _mm256_cmpeq_epi8(_mm256_and_si256(bytes, bit), bit)
 }
 
-/// See [`super::scalar::at_most`].
+/// See [`super::scalar::compare`].
 #[target_feature(enable = "avx2")]
-pub fn at_most(counts: &Counts, limits: &Counts) -> u16 {
+pub fn compare<const IMAGES: usize>(counts: &[Counts], limits: &[Counts], spins: &mut [[u32; IMAGES]]) {
+    for ((counts, limits), spins) in counts.chunks(2 * IMAGES).zip(limits.chunks(2)).zip(spins) {
+        *spins = [0; IMAGES];
+        for (half, (counts, limits)) in counts.chunks_exact(IMAGES).zip(limits).enumerate() {
+            for (spins, counts) in spins.iter_mut().zip(counts) {
+                *spins |= u32::from(at_most(counts, limits)) << (16 * half);
+            }
+        }
+    }
+}
+
+/// See [`super::scalar::at_most`].
+#[inline]
+#[target_feature(enable = "avx2")]
+fn at_most(counts: &Counts, limits: &Counts) -> u16 {
     let mut above = 0;
     for (half, (counts, limits)) in counts.as_chunks::<8>().0.iter().zip(limits.as_chunks::<8>().0).enumerate() {
         let mask = _mm256_cmpgt_epi32(load_counts(counts), load_counts(limits));

@@ -6,7 +6,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::BitMatrix;
+use crate::{BitMatrix, Layer};
 
 /// Neurons in a group: the lanes of counts.
 pub const GROUP: usize = 16;
@@ -99,4 +99,24 @@ impl BytePanels {
 /// Words of 32 spins in a row.
 pub fn words_of(columns: usize) -> usize {
     columns.div_ceil(32)
+}
+
+/// The largest counts of bytes, −s, at which the neurons of a layer are +1.
+pub fn limits_of_bytes(layer: &Layer) -> Vec<Counts> {
+    limits(layer, |threshold| -threshold)
+}
+
+/// The largest counts of spins, (N − s)/2, at which the neurons of a layer are +1.
+pub fn limits_of_spins(layer: &Layer) -> Vec<Counts> {
+    let inputs = layer.weights.columns() as i64;
+    limits(layer, |threshold| (inputs - threshold).div_euclid(2))
+}
+
+/// Neurons that a group lacks are never +1.
+fn limits(layer: &Layer, limit: impl Fn(i64) -> i64) -> Vec<Counts> {
+    let mut limits = vec![[i32::MIN; GROUP]; layer.weights.rows().div_ceil(GROUP)];
+    for (row, &threshold) in layer.thresholds.iter().enumerate() {
+        limits[row / GROUP][row % GROUP] = limit(i64::from(threshold)).clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32;
+    }
+    limits
 }

@@ -21,7 +21,7 @@ mod tests;
 use alloc::format;
 use alloc::vec::Vec;
 
-pub(crate) use layout::{BytePanels, Counts, GROUP, SpinPanels, words_of};
+pub(crate) use layout::{BytePanels, Counts, GROUP, SpinPanels, limits_of_bytes, limits_of_spins, words_of};
 
 use crate::{BitMatrix, Error};
 
@@ -162,31 +162,17 @@ impl Isa {
         }
     }
 
-    /// Turns counts, `[group][image]`, into spins: +1 where they are at most the limits. 32 spins of every image, then the next.
+    /// Turns counts into spins, as [`scalar::compare`].
     pub(crate) fn compare<const IMAGES: usize>(self, counts: &[Counts], limits: &[Counts], spins: &mut [[u32; IMAGES]]) {
         match self.0 {
             // SAFETY: as in `mismatches`.
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx512 => compare(counts, limits, spins, |counts, limits| unsafe { avx512::at_most(counts, limits) }),
+            Kind::Avx512 => unsafe { avx512::compare(counts, limits, spins) },
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx2 => compare(counts, limits, spins, |counts, limits| unsafe { avx2::at_most(counts, limits) }),
+            Kind::Avx2 => unsafe { avx2::compare(counts, limits, spins) },
             #[cfg(target_arch = "aarch64")]
-            Kind::Neon => compare(counts, limits, spins, |counts, limits| unsafe { neon::at_most(counts, limits) }),
-            Kind::Scalar => compare(counts, limits, spins, scalar::at_most),
-        }
-    }
-}
-
-fn compare<const IMAGES: usize>(
-    counts: &[Counts],
-    limits: &[Counts],
-    spins: &mut [[u32; IMAGES]],
-    at_most: impl Fn(&Counts, &Counts) -> u16,
-) {
-    for ((counts, limits), spins) in counts.chunks(2 * IMAGES).zip(limits.chunks(2)).zip(spins) {
-        for (image, spins) in spins.iter_mut().enumerate() {
-            let half = |half: usize| limits.get(half).map_or(0, |limits| u32::from(at_most(&counts[half * IMAGES + image], limits)));
-            *spins = half(0) | half(1) << 16;
+            Kind::Neon => unsafe { neon::compare(counts, limits, spins) },
+            Kind::Scalar => scalar::compare(counts, limits, spins),
         }
     }
 }
