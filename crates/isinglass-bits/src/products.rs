@@ -16,7 +16,7 @@ use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::kernels::{Counts, GROUP, Scratch, SpinPanels, limits_of_spins, words_of};
+use crate::kernels::{Counts, GROUP, Scratch, SpinPanels, interleave, limits_of_spins, words_of};
 use crate::{BitMatrix, Error, Isa, Layer};
 
 /// Rows of inputs that are multiplied side by side.
@@ -130,6 +130,7 @@ impl Products {
 }
 
 /// Working memory for some rows side by side.
+#[derive(Clone)]
 struct Workspace<const ROWS: usize> {
     /// 32 spins of each row, then the next 32.
     inputs: Vec<[u32; ROWS]>,
@@ -138,16 +139,10 @@ struct Workspace<const ROWS: usize> {
     scratch: Scratch<ROWS>,
 }
 
-impl<const ROWS: usize> Clone for Workspace<ROWS> {
-    fn clone(&self) -> Self {
-        Self { inputs: self.inputs.clone(), neurons: self.neurons.clone(), counts: self.counts.clone(), scratch: Scratch::default() }
-    }
-}
-
 impl<const ROWS: usize> Workspace<ROWS> {
     fn new(plan: &Plan) -> Self {
         Self {
-            inputs: vec![[0; ROWS]; plan.panels.words],
+            inputs: Vec::new(),
             neurons: vec![[0; ROWS]; words_of(plan.neurons)],
             counts: vec![[0; GROUP]; plan.panels.groups * ROWS],
             scratch: Scratch::default(),
@@ -155,17 +150,7 @@ impl<const ROWS: usize> Workspace<ROWS> {
     }
 
     fn count(&mut self, plan: &Plan, rows: &[u8]) {
-        for (row, bytes) in rows.chunks_exact(plan.inputs.div_ceil(8)).enumerate() {
-            let (words, rest) = bytes.as_chunks::<4>();
-            for (inputs, &word) in self.inputs.iter_mut().zip(words) {
-                inputs[row] = u32::from_le_bytes(word);
-            }
-            if !rest.is_empty() {
-                let mut word = [0; 4];
-                word[..rest.len()].copy_from_slice(rest);
-                self.inputs[words.len()][row] = u32::from_le_bytes(word);
-            }
-        }
+        interleave(rows, plan.inputs.div_ceil(8), &mut self.inputs);
         plan.isa.mismatches(&plan.panels, &self.inputs, &mut self.counts, &mut self.scratch);
     }
 
@@ -184,9 +169,10 @@ impl<const ROWS: usize> Workspace<ROWS> {
         self.count(plan, rows);
         plan.isa.compare(&self.counts[..plan.limits.len() * ROWS], &plan.limits, &mut self.neurons);
         for (row, bytes) in neurons.chunks_exact_mut(plan.neurons.div_ceil(8)).enumerate() {
-            for (bytes, words) in bytes.chunks_mut(4).zip(&self.neurons) {
-                bytes.copy_from_slice(&words[row].to_le_bytes()[..bytes.len()]);
-            }
+            let (whole, rest) = bytes.as_chunks_mut::<4>();
+            let mut words = self.neurons.iter().map(|words| words[row].to_le_bytes());
+            whole.iter_mut().zip(&mut words).for_each(|(bytes, word)| *bytes = word);
+            rest.iter_mut().zip(words.next().into_iter().flatten()).for_each(|(byte, new)| *byte = new);
         }
     }
 }

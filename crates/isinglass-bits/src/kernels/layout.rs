@@ -96,9 +96,67 @@ impl BytePanels {
     }
 }
 
+/// Inputs that share a table of sums.
+#[cfg(target_arch = "x86_64")]
+pub const FIVE: usize = 5;
+/// Indices of five bits that fit 16.
+#[cfg(target_arch = "x86_64")]
+pub const THREE: usize = 3;
+
+/// Weights for bytes as indices into tables of sums: for every 32 neurons and every 15 inputs a line of 16 bits per neuron. From the least bit on there are the indices of three times
+/// five inputs; in each the fifth input is the least bit and the first four follow. `[panel][line]`.
+#[cfg(target_arch = "x86_64")]
+pub struct IndexPanels {
+    /// `[panel][line]`.
+    pub weights: Vec<IndexLine>,
+    /// Lines of a panel.
+    pub lines: usize,
+    /// Groups of 16 neurons in all panels.
+    pub groups: usize,
+}
+
+/// Indices of 32 neurons.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+pub struct IndexLine(pub [u16; 32]);
+
+#[cfg(target_arch = "x86_64")]
+impl IndexPanels {
+    pub fn new(matrix: &BitMatrix) -> Self {
+        let (lines, panels) = (matrix.columns().div_ceil(FIVE * THREE), matrix.rows().div_ceil(32));
+        let mut weights = vec![IndexLine([0; 32]); panels * lines];
+        for row in 0..matrix.rows() {
+            let bytes = matrix.row(row);
+            for column in (0..matrix.columns()).filter(|column| bytes[column / 8] >> (column % 8) & 1 == 1) {
+                let place = column % (FIVE * THREE);
+                let bit = place / FIVE * FIVE + (place % FIVE + 1) % FIVE;
+                weights[row / 32 * lines + column / (FIVE * THREE)].0[row % 32] |= 1 << bit;
+            }
+        }
+        Self { weights, lines, groups: 2 * panels }
+    }
+}
+
 /// Words of 32 spins in a row.
 pub fn words_of(columns: usize) -> usize {
     columns.div_ceil(32)
+}
+
+/// Puts rows side by side: four bytes of each, then the next four; what a row lacks is 0.
+pub fn interleave<const ROWS: usize>(rows: &[u8], stride: usize, words: &mut Vec<[u32; ROWS]>) {
+    words.resize(stride.div_ceil(4), [0; ROWS]);
+    for (row, bytes) in rows.chunks_exact(stride).enumerate() {
+        let (whole, rest) = bytes.as_chunks::<4>();
+        for (words, &word) in words.iter_mut().zip(whole) {
+            words[row] = u32::from_le_bytes(word);
+        }
+        if !rest.is_empty() {
+            let mut word = [0; 4];
+            word[..rest.len()].copy_from_slice(rest);
+            words[whole.len()][row] = u32::from_le_bytes(word);
+        }
+    }
 }
 
 /// The largest counts of bytes, −s, at which the neurons of a layer are +1.
