@@ -4,13 +4,14 @@
 //! goes on into the parity of all differences so far, and only where that falls back from 1 to 0, found by one instruction for two words, two differences are counted: five
 //! instructions for 1024 products.
 //!
-//! Bytes: for five inputs of one image there is a table of 32 entries: the sums of all choices from them. The five weights of 32 neurons, as indices, choose 32 sums with one
-//! instruction (`vpermw`), and a second one adds them to 16 bits: two instructions for 160 products, where `vpdpbusd` has 64 and needs the weights as bytes.
+//! Bytes: for six inputs of one image there is a table of 64 entries: the sums of all choices from them. The six weights of 64 neurons, as indices, choose 64 sums with one
+//! instruction (`vpermb`). A sum has eleven bits: its last six come from one table and are added up in bytes four times, the rest from another and eight times, before they go to
+//! 16 bits. That is five instructions for 384 products, where `vpdpbusd` has 64 for one and needs the weights as bytes.
 
 use alloc::vec::Vec;
 use core::arch::x86_64::*;
 
-use super::layout::{Counts, FIVE, GROUP, IndexLine, IndexPanels, SpinPanels, THREE};
+use super::layout::{BLOCK, Counts, GROUP, IndexBlock, IndexPanels, SIX, SpinPanels};
 
 /// See [`super::scalar::mismatches`].
 #[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq")]
@@ -61,16 +62,19 @@ fn odd_after(odd: __m512i, weights: __m512i, word: u32) -> __m512i {
     _mm512_ternarylogic_epi32::<0b1001_0110>(odd, weights, _mm512_set1_epi32(word as i32))
 }
 
-/// The sums of all choices from five bytes.
+/// The sums of all choices from six bytes: their last six bits, and the rest.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
-pub struct Sums([u16; 32]);
+pub struct Table {
+    low: [u8; 64],
+    high: [u8; 64],
+}
 
-/// Tables of sums of some images, for three times five inputs and then the next.
-pub type Tables<const IMAGES: usize> = [[Sums; IMAGES]; THREE];
+/// Tables of a block of inputs, for every image.
+pub type Tables<const IMAGES: usize> = [[Table; BLOCK]; IMAGES];
 
-/// Lines of indices whose sums surely fit 16 bits.
-const LINES: usize = u16::MAX as usize / (FIVE * THREE * u8::MAX as usize);
+/// Blocks whose sums surely fit 16 bits.
+const BLOCKS: usize = u16::MAX as usize / (BLOCK * SIX * u8::MAX as usize);
 
 /// For every choice of four inputs their bytes as 0 or 1.
 static CHOSEN: [u32; 16] = {
@@ -86,49 +90,109 @@ static CHOSEN: [u32; 16] = {
 /// Makes the tables of images.
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
 pub fn tabulate<const IMAGES: usize>(images: &[u8], inputs: usize, tables: &mut Vec<Tables<IMAGES>>) {
-    let chosen = load_words(&CHOSEN);
-    tables.resize(inputs.div_ceil(FIVE * THREE), [[Sums([0; 32]); IMAGES]; THREE]);
+    tables.resize(inputs.div_ceil(SIX * BLOCK), [[Table { low: [0; 64], high: [0; 64] }; BLOCK]; IMAGES]);
     for (image, bytes) in images.chunks_exact(inputs).enumerate() {
-        let (fives, rest) = bytes.as_chunks::<FIVE>();
-        let mut last = [0; FIVE];
-        last[..rest.len()].copy_from_slice(rest);
-        let beyond = [[0; FIVE]; THREE];
-        let fives = fives.iter().chain([&last]).chain(&beyond);
-        for (table, &[first, second, third, fourth, fifth]) in tables.iter_mut().flatten().zip(fives) {
-            // Every sum beside itself plus the fifth byte.
-            let fifth = _mm512_set1_epi32(i32::from(fifth) << 16);
-            let four = _mm512_set1_epi32(i32::from_le_bytes([first, second, third, fourth]));
-            let sums = _mm512_dpbusd_epi32(fifth, four, chosen);
-            store_sums(&mut table[image], _mm512_add_epi32(sums, _mm512_slli_epi32::<16>(sums)));
+        let (blocks, rest) = bytes.as_chunks::<{ SIX * BLOCK }>();
+        for (tables, block) in tables.iter_mut().zip(blocks) {
+            tabulate_block(&mut tables[image], block);
+        }
+        if let Some(tables) = tables.get_mut(blocks.len()) {
+            let mut block = [0; SIX * BLOCK];
+            block[..rest.len()].copy_from_slice(rest);
+            tabulate_block(&mut tables[image], &block);
         }
     }
 }
 
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+fn tabulate_block(tables: &mut [Table; BLOCK], block: &[u8; SIX * BLOCK]) {
+    let chosen = load_words(&CHOSEN);
+    let even = _mm512_set1_epi16(0xff);
+    for (table, &[a, b, c, d, fifth, sixth]) in tables.iter_mut().zip(block.as_chunks::<SIX>().0) {
+        // The sums of four in 32 bits, each beside itself plus the sixth byte, in 16, and all of them plus the fifth.
+        let four =
+            _mm512_dpbusd_epi32(_mm512_set1_epi32(i32::from(sixth) << 16), _mm512_set1_epi32(i32::from_le_bytes([a, b, c, d])), chosen);
+        let five = _mm512_add_epi32(four, _mm512_slli_epi32::<16>(four));
+        let six = _mm512_add_epi16(five, _mm512_set1_epi16(i16::from(fifth)));
+        let low = choose(even, five, _mm512_slli_epi16::<8>(six));
+        store_bytes(&mut table.low, _mm512_and_si512(low, _mm512_set1_epi8(63)));
+        store_bytes(&mut table.high, choose(even, _mm512_srli_epi16::<6>(five), _mm512_slli_epi16::<2>(six)));
+    }
+}
+
+/// Bits of `yes` where `mask` has a 1, of `no` where it has a 0.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn choose(mask: __m512i, yes: __m512i, no: __m512i) -> __m512i {
+    _mm512_ternarylogic_epi32::<0b1100_1010>(mask, yes, no)
+}
+
 /// See [`super::scalar::deficits`].
-#[target_feature(enable = "avx512f,avx512bw")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 pub fn deficits<const IMAGES: usize>(panels: &IndexPanels, tables: &[Tables<IMAGES>], totals: &[i32; IMAGES], counts: &mut [Counts]) {
     for counts in counts.chunks_exact_mut(IMAGES) {
         for (counts, &total) in counts.iter_mut().zip(totals) {
             *counts = [total; GROUP];
         }
     }
-    // A block of tables stays in the first cache while all weights go by.
-    for (block, tables) in tables.chunks(LINES).enumerate() {
-        for (panel, counts) in panels.weights.chunks_exact(panels.lines).zip(counts.chunks_exact_mut(2 * IMAGES)) {
-            let mut sums = [_mm512_setzero_si512(); IMAGES];
-            for (line, tables) in panel[block * LINES..].iter().zip(tables) {
-                let mut indices = load_indices(line);
-                for tables in tables {
-                    for (sum, table) in sums.iter_mut().zip(tables) {
-                        *sum = _mm512_add_epi16(*sum, _mm512_permutexvar_epi16(indices, load_sums(table)));
+    // Four images fill the registers, and their tables the first cache while all weights go by.
+    let fours = IMAGES / 4;
+    for (part, tables) in tables.chunks(BLOCKS).enumerate() {
+        for four in 0..fours {
+            subtract_chosen::<IMAGES, 4>(panels, part * BLOCKS, tables, 4 * four, counts);
+        }
+        for image in 4 * fours..IMAGES {
+            subtract_chosen::<IMAGES, 1>(panels, part * BLOCKS, tables, image, counts);
+        }
+    }
+}
+
+/// Subtracts twice the sums of the bytes whose weights are +1, for some images from `first` on and the blocks from `start` on.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+fn subtract_chosen<const IMAGES: usize, const SOME: usize>(
+    panels: &IndexPanels,
+    start: usize,
+    tables: &[Tables<IMAGES>],
+    first: usize,
+    counts: &mut [Counts],
+) {
+    for (panel, counts) in panels.weights.chunks_exact(panels.blocks).zip(counts.chunks_exact_mut(4 * IMAGES)) {
+        // Sums of odd bytes, and those of even bytes with 256 times the odd ones on top, modulo 2¹⁶.
+        let mut odd = [_mm512_setzero_si512(); SOME];
+        let mut both = [_mm512_setzero_si512(); SOME];
+        for (IndexBlock(indices), tables) in panel[start..].iter().zip(tables) {
+            let Some(tables) = tables[first..].first_chunk::<SOME>() else { return };
+            let mut high = [_mm512_setzero_si512(); SOME];
+            for half in 0..2 {
+                let mut low = [_mm512_setzero_si512(); SOME];
+                for place in 4 * half..4 * half + 4 {
+                    let indices = load(&indices[place]);
+                    for image in 0..SOME {
+                        let table = &tables[image][place];
+                        // Saturating, though nothing saturates: on Intel a plain addition may take the one port that can permute.
+                        low[image] = _mm512_adds_epu8(low[image], _mm512_permutexvar_epi8(indices, load(&table.low)));
+                        high[image] = _mm512_adds_epu8(high[image], _mm512_permutexvar_epi8(indices, load(&table.high)));
                     }
-                    indices = _mm512_srli_epi16::<{ FIVE as u32 }>(indices);
+                }
+                for image in 0..SOME {
+                    both[image] = _mm512_add_epi16(both[image], low[image]);
+                    odd[image] = _mm512_add_epi16(odd[image], _mm512_srli_epi16::<8>(low[image]));
                 }
             }
-            let (first, second) = counts.split_at_mut(IMAGES);
-            for ((first, second), sum) in first.iter_mut().zip(second).zip(sums) {
-                subtract_twice(first, _mm512_cvtepu16_epi32(_mm512_castsi512_si256(sum)));
-                subtract_twice(second, _mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64::<1>(sum)));
+            for image in 0..SOME {
+                both[image] = _mm512_add_epi16(both[image], _mm512_slli_epi16::<6>(high[image]));
+                odd[image] = _mm512_add_epi16(odd[image], _mm512_slli_epi16::<6>(_mm512_srli_epi16::<8>(high[image])));
+            }
+        }
+        for image in 0..SOME {
+            let even = _mm512_sub_epi16(both[image], _mm512_slli_epi16::<8>(odd[image]));
+            for (pair, sums) in [even, odd[image]].into_iter().enumerate() {
+                let groups = [_mm512_castsi512_si256(sums), _mm512_extracti64x4_epi64::<1>(sums)];
+                for (group, sums) in groups.into_iter().enumerate() {
+                    subtract_twice(&mut counts[(2 * pair + group) * IMAGES + first + image], _mm512_cvtepu16_epi32(sums));
+                }
             }
         }
     }
@@ -176,23 +240,9 @@ fn load_words(words: &[u32; 16]) -> __m512i {
 
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn load_indices(IndexLine(indices): &IndexLine) -> __m512i {
-    // SAFETY: as above.
-    unsafe { _mm512_loadu_si512(indices.as_ptr().cast()) }
-}
-
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn load_sums(Sums(sums): &Sums) -> __m512i {
-    // SAFETY: as above.
-    unsafe { _mm512_loadu_si512(sums.as_ptr().cast()) }
-}
-
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn store_sums(Sums(sums): &mut Sums, new: __m512i) {
+fn store_bytes(bytes: &mut [u8; 64], new: __m512i) {
     // SAFETY: 64 bytes are there to be written, and no alignment is needed.
-    unsafe { _mm512_storeu_si512(sums.as_mut_ptr().cast(), new) }
+    unsafe { _mm512_storeu_si512(bytes.as_mut_ptr().cast(), new) }
 }
 
 #[inline]

@@ -98,43 +98,42 @@ impl BytePanels {
 
 /// Inputs that share a table of sums.
 #[cfg(target_arch = "x86_64")]
-pub const FIVE: usize = 5;
-/// Indices of five bits that fit 16.
+pub const SIX: usize = 6;
+/// Tables in a block.
 #[cfg(target_arch = "x86_64")]
-pub const THREE: usize = 3;
+pub const BLOCK: usize = 8;
 
-/// Weights for bytes as indices into tables of sums: for every 32 neurons and every 15 inputs a line of 16 bits per neuron. From the least bit on there are the indices of three times
-/// five inputs; in each the fifth input is the least bit and the first four follow. `[panel][line]`.
+/// Weights for bytes as indices into tables of sums: for every 64 neurons and every six inputs a byte per neuron, in blocks of eight. Neurons 0 to 31 have the even bytes and 32 to 63
+/// the odd ones; the fifth and sixth input have the least bits and the first four follow. `[panel][block]`.
 #[cfg(target_arch = "x86_64")]
 pub struct IndexPanels {
-    /// `[panel][line]`.
-    pub weights: Vec<IndexLine>,
-    /// Lines of a panel.
-    pub lines: usize,
+    /// `[panel][block]`.
+    pub weights: Vec<IndexBlock>,
+    /// Blocks of a panel.
+    pub blocks: usize,
     /// Groups of 16 neurons in all panels.
     pub groups: usize,
 }
 
-/// Indices of 32 neurons.
+/// Indices of 64 neurons, where a cache line begins.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
-pub struct IndexLine(pub [u16; 32]);
+pub struct IndexBlock(pub [[u8; 64]; BLOCK]);
 
 #[cfg(target_arch = "x86_64")]
 impl IndexPanels {
     pub fn new(matrix: &BitMatrix) -> Self {
-        let (lines, panels) = (matrix.columns().div_ceil(FIVE * THREE), matrix.rows().div_ceil(32));
-        let mut weights = vec![IndexLine([0; 32]); panels * lines];
+        let (blocks, panels) = (matrix.columns().div_ceil(SIX * BLOCK), matrix.rows().div_ceil(64));
+        let mut weights = vec![IndexBlock([[0; 64]; BLOCK]); panels * blocks];
         for row in 0..matrix.rows() {
-            let bytes = matrix.row(row);
+            let (bytes, place) = (matrix.row(row), row % 32 * 2 + row % 64 / 32);
             for column in (0..matrix.columns()).filter(|column| bytes[column / 8] >> (column % 8) & 1 == 1) {
-                let place = column % (FIVE * THREE);
-                let bit = place / FIVE * FIVE + (place % FIVE + 1) % FIVE;
-                weights[row / 32 * lines + column / (FIVE * THREE)].0[row % 32] |= 1 << bit;
+                let IndexBlock(block) = &mut weights[row / 64 * blocks + column / (SIX * BLOCK)];
+                block[column / SIX % BLOCK][place] |= 1 << ((column % SIX + 2) % SIX);
             }
         }
-        Self { weights, lines, groups: 2 * panels }
+        Self { weights, blocks, groups: 4 * panels }
     }
 }
 

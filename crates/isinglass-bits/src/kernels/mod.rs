@@ -63,7 +63,7 @@ impl Isa {
         let mut sets = Vec::new();
         #[cfg(target_arch = "x86_64")]
         {
-            if has!("avx512f") && has!("avx512bw") && has!("avx512vpopcntdq") && has!("avx512vnni") {
+            if has!("avx512f") && has!("avx512bw") && has!("avx512vbmi") && has!("avx512vpopcntdq") && has!("avx512vnni") {
                 sets.push(Self(Kind::Avx512));
             }
             if has!("avx2") {
