@@ -1,4 +1,4 @@
-//! `cargo bench -p isinglass-bits [-- --quick]`: layers and networks on every instruction set, in turns with PyTorch and onnxruntime.
+//! `cargo bench -p isinglass-bits [-- [--quick] [--layers | --networks]]`: layers and networks on every instruction set, in turns with PyTorch and onnxruntime.
 //!
 //! Their side is `partner.py`, which says what to install; `ISINGLASS_PYTHON` names the interpreters, separated as in `PATH`. Without it only our side is measured.
 //! Every round measures each side and how fast this machine counts bits at all, by the best of a few slices that are shorter than the scheduler's where the work allows; ratios
@@ -138,13 +138,16 @@ struct Plan {
 const SLICE: f64 = 0.002;
 
 fn main() {
-    let quick = match std::env::args().skip(1).filter(|argument| argument != "--bench").collect::<Vec<_>>().as_slice() {
-        [] => false,
-        [only] if only == "--quick" => true,
-        other => {
-            eprintln!("unknown arguments {other:?}: only --quick is known");
-            std::process::exit(2);
-        }
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    if let Some(unknown) = arguments.iter().find(|argument| !["--quick", "--layers", "--networks"].contains(&argument.as_str())) {
+        eprintln!("unknown argument {unknown}: there are --quick, --layers and --networks");
+        std::process::exit(2);
+    }
+    let has = |name: &str| arguments.iter().any(|argument| argument == name);
+    let quick = has("--quick");
+    let wanted = |case: &Case| {
+        let other = if case.sizes.len() == 2 { "--networks" } else { "--layers" };
+        !has(other) && (!quick || case.products() < 2e9)
     };
     let plan = if quick { Plan { rounds: 5, slices: 5 } } else { Plan { rounds: 25, slices: 8 } };
     let mut partners = Partner::start_all();
@@ -158,7 +161,7 @@ fn main() {
             println!("  {}: {:.0}", isa.name(), median((0..plan.rounds).map(|_| limit.measure(SLICE, plan.slices) / clock()).collect()));
         }
     }
-    for case in CASES.iter().filter(|case| !quick || case.products() < 2e9) {
+    for case in CASES.iter().filter(|case| wanted(case)) {
         for threads in [1, 2] {
             table(case, threads, &plan, &mut partners);
         }
