@@ -36,6 +36,7 @@ mod kernels;
 mod matrix;
 mod network;
 mod predictor;
+mod products;
 mod threshold;
 
 pub use error::Error;
@@ -43,4 +44,5 @@ pub use kernels::Isa;
 pub use matrix::{BitMatrix, MAX_COLUMNS};
 pub use network::{Layer, Model, Network, Output, Preprocessing};
 pub use predictor::Predictor;
+pub use products::Products;
 pub use threshold::{threshold_of_bytes, threshold_of_spins};

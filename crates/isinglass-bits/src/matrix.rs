@@ -85,6 +85,11 @@ impl BitMatrix {
         &self.bytes
     }
 
+    /// All rows, packed; whoever writes them keeps the bits beyond the columns 0.
+    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.bytes
+    }
+
     /// A row, packed.
     pub fn row(&self, row: usize) -> &[u8] {
         let stride = self.columns.div_ceil(8);

@@ -5,7 +5,7 @@ use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::kernels::{BytePanels, Counts, GROUP, Scratch, SpinPanels, words_of};
+use crate::kernels::{ByteWeights, Counts, GROUP, Images, Scratch, SpinPanels, limits_of_bytes, limits_of_spins, words_of};
 use crate::{Error, Isa, Model};
 
 /// Images that go through the network side by side.
@@ -35,7 +35,7 @@ struct Plan {
 }
 
 struct PlannedNetwork {
-    input: BytePanels,
+    input: ByteWeights,
     /// The limits of the first layer, then of every layer in `hidden`.
     limits: Vec<Vec<Counts>>,
     hidden: Vec<SpinPanels>,
@@ -202,20 +202,11 @@ fn first_largest(values: &[f64]) -> usize {
 
 impl PlannedNetwork {
     fn new(network: &crate::Network, isa: Isa) -> Self {
-        let limits = |(index, layer): (usize, &crate::Layer)| {
-            let mut limits = vec![[i32::MIN; GROUP]; layer.weights.rows().div_ceil(GROUP)];
-            for (row, &threshold) in layer.thresholds.iter().enumerate() {
-                let threshold = i64::from(threshold);
-                // s ≥ t, where the count is −s, and where it is (N − s)/2.
-                let limit = if index == 0 { -threshold } else { (layer.weights.columns() as i64 - threshold).div_euclid(2) };
-                limits[row / GROUP][row % GROUP] = limit.clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32;
-            }
-            limits
-        };
+        let (first, hidden) = network.layers.split_first().expect("at least one hidden layer");
         Self {
-            input: BytePanels::new(&network.layers[0].weights),
-            limits: network.layers.iter().enumerate().map(limits).collect(),
-            hidden: network.layers[1..].iter().map(|layer| isa.spin_panels(&layer.weights)).collect(),
+            input: isa.byte_panels(&first.weights),
+            limits: core::iter::once(limits_of_bytes(first)).chain(hidden.iter().map(limits_of_spins)).collect(),
+            hidden: hidden.iter().map(|layer| isa.spin_panels(&layer.weights)).collect(),
             output: isa.spin_panels(&network.output.weights),
             last: network.output.weights.columns() as i32,
         }
@@ -223,52 +214,37 @@ impl PlannedNetwork {
 }
 
 /// Working memory for some images side by side.
+#[derive(Clone)]
 struct Workspace<const IMAGES: usize> {
-    /// The images, four bytes of each, then the next four.
-    bytes: Vec<[u32; IMAGES]>,
+    images: Images<IMAGES>,
     /// The spins of a layer, 32 of each image, then the next 32.
     spins: Vec<[u32; IMAGES]>,
     counts: Vec<Counts>,
     scratch: Scratch<IMAGES>,
 }
 
-impl<const IMAGES: usize> Clone for Workspace<IMAGES> {
-    fn clone(&self) -> Self {
-        Self { bytes: self.bytes.clone(), spins: self.spins.clone(), counts: self.counts.clone(), scratch: Scratch::default() }
-    }
-}
-
 impl<const IMAGES: usize> Workspace<IMAGES> {
     fn new(plan: &Plan) -> Self {
         let network = &plan.networks[0];
-        let groups = network.hidden.iter().chain([&network.output]).map(|panels| panels.groups).chain([network.input.groups]);
+        let groups = network.hidden.iter().chain([&network.output]).map(|panels| panels.groups).chain([network.input.groups()]);
         let groups = groups.max().unwrap_or(0);
-        Self {
-            bytes: vec![[0; IMAGES]; plan.inputs.div_ceil(4)],
+        let mut workspace = Self {
+            images: Images::default(),
             spins: vec![[0; IMAGES]; words_of(groups * GROUP)],
             counts: vec![[0; GROUP]; groups * IMAGES],
             scratch: Scratch::default(),
-        }
+        };
+        // Whatever else the kernels want is reserved now.
+        workspace.run(plan, &vec![0; IMAGES * plan.inputs], &mut vec![0; IMAGES * plan.networks.len() * plan.classes]);
+        workspace
     }
 
     /// `sums` is `[image][network][class]`.
     fn run(&mut self, plan: &Plan, images: &[u8], sums: &mut [i32]) {
-        let mut totals = [0; IMAGES];
-        for (image, bytes) in images.chunks_exact(plan.inputs).enumerate() {
-            let (quads, rest) = bytes.as_chunks::<4>();
-            for (words, &quad) in self.bytes.iter_mut().zip(quads) {
-                words[image] = u32::from_le_bytes(quad);
-            }
-            if !rest.is_empty() {
-                let mut quad = [0; 4];
-                quad[..rest.len()].copy_from_slice(rest);
-                self.bytes[quads.len()][image] = u32::from_le_bytes(quad);
-            }
-            totals[image] = bytes.iter().map(|&byte| i32::from(byte)).sum();
-        }
         let isa = plan.isa;
+        isa.arrange(images, plan.inputs, &mut self.images);
         for (index, network) in plan.networks.iter().enumerate() {
-            isa.deficits(&network.input, &self.bytes, &totals, &mut self.counts);
+            isa.deficits(&network.input, &self.images, &mut self.counts);
             let mut limits = network.limits.iter();
             let mut fire = |counts: &[Counts], spins: &mut [[u32; IMAGES]]| {
                 let limits = limits.next().expect("as many as layers");

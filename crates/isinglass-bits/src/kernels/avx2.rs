@@ -4,16 +4,19 @@
 //! neurons, as indices, give 32 counts with one instruction, and a second one adds them to bytes: four instructions for 256 products, where counting the bits of `w ^ x` with the same
 //! instruction takes eight. The tables of an image are looked up once and serve all neurons. Bytes hold sums over 31 input bytes (248 differences), then go to 16 bits.
 //!
-//! Bytes: 32 weights become bytes 0 or −1, and `vpmaddubsw`, `vpmaddwd` add four products to each of 8 counts.
+//! Bytes: 32 weights become bytes 0 or −1, and `vpmaddubsw` adds two products in each of 16 lanes, whose sums go to 32 bits after 64 such steps.
 
 use alloc::vec::Vec;
 use core::arch::x86_64::*;
 
 use super::layout::{BytePanels, Counts, GROUP, SpinPanels};
 
-/// Input bytes whose differences surely fit a byte, and how many such sums surely fit 16 bits.
+/// Input bytes whose differences surely fit a byte.
 const BYTES: usize = u8::MAX as usize / 8;
-const BLOCKS: usize = u16::MAX as usize / (8 * BYTES);
+/// Input words whose tables stay in the first cache: 4 864 bytes for each of eight images.
+const WORDS: usize = 5 * BYTES / 4;
+/// Quads of input bytes whose sums, in pairs, surely fit 16 bits.
+const QUADS: usize = i16::MAX as usize / (2 * u8::MAX as usize);
 
 /// How many of four weights differ from four inputs, `[inputs][weights]`.
 static DIFFERENCES: [[u8; 16]; 16] = {
@@ -29,54 +32,68 @@ static DIFFERENCES: [[u8; 16]; 16] = {
 /// The tables of the two halves of an input byte.
 pub type Tables = [[u8; 16]; 2];
 
-/// Looks up the tables of all inputs, `[byte][image]`.
-pub fn look_up<const IMAGES: usize>(inputs: &[[u32; IMAGES]], tables: &mut Vec<[Tables; IMAGES]>) {
-    tables.clear();
-    tables.extend(inputs.iter().flat_map(|words| {
-        (0..4).map(|byte| {
-            words.map(|word| {
-                let byte = usize::from(word.to_le_bytes()[byte]);
-                [DIFFERENCES[byte & 0xf], DIFFERENCES[byte >> 4]]
-            })
-        })
-    }));
+/// Looks up the tables of some inputs, `[byte][image]`.
+#[target_feature(enable = "avx2")]
+fn look_up<const IMAGES: usize>(inputs: &[[u32; IMAGES]], tables: &mut [[Tables; IMAGES]]) {
+    for (words, tables) in inputs.iter().zip(tables.as_chunks_mut::<4>().0) {
+        for (image, &word) in words.iter().enumerate() {
+            for (tables, byte) in tables.iter_mut().zip(word.to_le_bytes()) {
+                let byte = usize::from(byte);
+                tables[image] = [DIFFERENCES[byte & 0xf], DIFFERENCES[byte >> 4]];
+            }
+        }
+    }
 }
 
 /// See [`super::scalar::mismatches`].
 #[target_feature(enable = "avx2")]
-pub fn mismatches<const IMAGES: usize>(panels: &SpinPanels, tables: &[[Tables; IMAGES]], counts: &mut [Counts]) {
+pub fn mismatches<const IMAGES: usize>(
+    panels: &SpinPanels,
+    inputs: &[[u32; IMAGES]],
+    counts: &mut [Counts],
+    tables: &mut Vec<[Tables; IMAGES]>,
+) {
+    counts.fill([0; GROUP]);
+    // Parts of one size: the last would otherwise be short, and a part has its costs.
+    let words = inputs.len().div_ceil(inputs.len().div_ceil(WORDS).max(1));
+    tables.resize(4 * WORDS, [[[0; 16]; 2]; IMAGES]);
+    for (part, inputs) in inputs.chunks(words.max(1)).enumerate() {
+        let tables = &mut tables[..4 * inputs.len()];
+        look_up(inputs, tables);
+        for (panel, counts) in panels.weights.bytes().chunks_exact(panels.panel).zip(counts.chunks_exact_mut(2 * IMAGES)) {
+            count(&panel.as_chunks::<32>().0[4 * words * part..], tables, counts);
+        }
+    }
+}
+
+/// Adds the differences of 32 neurons from inputs whose tables are there.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn count<const IMAGES: usize>(weights: &[[u8; 32]], tables: &[[Tables; IMAGES]], counts: &mut [Counts]) {
     // No closures in here: they would not be compiled for these instructions.
     let nibble = _mm256_set1_epi8(0xf);
-    for (panel, counts) in panels.weights.bytes().chunks_exact(panels.panel).zip(counts.chunks_exact_mut(2 * IMAGES)) {
-        counts.fill([0; GROUP]);
-        let (first, second) = counts.split_at_mut(IMAGES);
-        let panel = panel.as_chunks::<32>().0;
-        for (panel, tables) in panel.chunks(BLOCKS * BYTES).zip(tables.chunks(BLOCKS * BYTES)) {
-            let mut sums = [[_mm256_setzero_si256(); 2]; IMAGES];
-            for (panel, tables) in panel.chunks(BYTES).zip(tables.chunks(BYTES)) {
-                let mut bytes = [_mm256_setzero_si256(); IMAGES];
-                for (weights, tables) in panel.iter().zip(tables) {
-                    let weights = load(weights);
-                    let low_half = _mm256_and_si256(weights, nibble);
-                    let high_half = _mm256_and_si256(_mm256_srli_epi16(weights, 4), nibble);
-                    for (sum, tables) in bytes.iter_mut().zip(tables) {
-                        let [left, right] = tables;
-                        *sum = _mm256_add_epi8(*sum, _mm256_shuffle_epi8(broadcast(left), low_half));
-                        *sum = _mm256_add_epi8(*sum, _mm256_shuffle_epi8(broadcast(right), high_half));
-                    }
-                }
-                for ([first, second], bytes) in sums.iter_mut().zip(bytes) {
-                    *first = _mm256_add_epi16(*first, _mm256_cvtepu8_epi16(_mm256_castsi256_si128(bytes)));
-                    *second = _mm256_add_epi16(*second, _mm256_cvtepu8_epi16(_mm256_extracti128_si256(bytes, 1)));
-                }
+    let mut sums = [[_mm256_setzero_si256(); 2]; IMAGES];
+    for (weights, tables) in weights.chunks(BYTES).zip(tables.chunks(BYTES)) {
+        let mut bytes = [_mm256_setzero_si256(); IMAGES];
+        for (weights, tables) in weights.iter().zip(tables) {
+            let weights = load(weights);
+            let low_half = _mm256_and_si256(weights, nibble);
+            let high_half = _mm256_and_si256(_mm256_srli_epi16::<4>(weights), nibble);
+            for (sum, [left, right]) in bytes.iter_mut().zip(tables) {
+                *sum = _mm256_add_epi8(*sum, _mm256_shuffle_epi8(broadcast(left), low_half));
+                *sum = _mm256_add_epi8(*sum, _mm256_shuffle_epi8(broadcast(right), high_half));
             }
-            for ((first, second), sums) in first.iter_mut().zip(second.iter_mut()).zip(sums) {
-                for (counts, sum) in [first, second].into_iter().zip(sums) {
-                    let halves = [_mm256_castsi256_si128(sum), _mm256_extracti128_si256(sum, 1)];
-                    for (counts, half) in counts.as_chunks_mut::<8>().0.iter_mut().zip(halves) {
-                        store(counts, _mm256_add_epi32(load_counts(counts), _mm256_cvtepu16_epi32(half)));
-                    }
-                }
+        }
+        for ([first, second], bytes) in sums.iter_mut().zip(bytes) {
+            *first = _mm256_add_epi16(*first, _mm256_cvtepu8_epi16(_mm256_castsi256_si128(bytes)));
+            *second = _mm256_add_epi16(*second, _mm256_cvtepu8_epi16(_mm256_extracti128_si256::<1>(bytes)));
+        }
+    }
+    for (image, sums) in sums.into_iter().enumerate() {
+        for (group, sum) in sums.into_iter().enumerate() {
+            let halves = [_mm256_castsi256_si128(sum), _mm256_extracti128_si256::<1>(sum)];
+            for (counts, half) in counts[group * IMAGES + image].as_chunks_mut::<8>().0.iter_mut().zip(halves) {
+                store(counts, _mm256_add_epi32(load_counts(counts), _mm256_cvtepu16_epi32(half)));
             }
         }
     }
@@ -89,10 +106,15 @@ pub fn deficits<const IMAGES: usize>(panels: &BytePanels, inputs: &[[u32; IMAGES
         for half in 0..2 {
             // Minus the sum of the bytes whose weight is +1.
             let mut sums = [_mm256_setzero_si256(); IMAGES];
-            for (&weights, quads) in group.iter().zip(inputs) {
-                let weights = bytes_of((weights >> (32 * half)) as u32);
-                for (sum, &quad) in sums.iter_mut().zip(quads) {
-                    let pairs = _mm256_maddubs_epi16(_mm256_set1_epi32(quad as i32), weights);
+            for (group, inputs) in group.chunks(QUADS).zip(inputs.chunks(QUADS)) {
+                let mut pairs = [_mm256_setzero_si256(); IMAGES];
+                for (&weights, quads) in group.iter().zip(inputs) {
+                    let weights = bytes_of((weights >> (32 * half)) as u32);
+                    for (pairs, &quad) in pairs.iter_mut().zip(quads) {
+                        *pairs = _mm256_add_epi16(*pairs, _mm256_maddubs_epi16(_mm256_set1_epi32(quad as i32), weights));
+                    }
+                }
+                for (sum, pairs) in sums.iter_mut().zip(pairs) {
                     *sum = _mm256_add_epi32(*sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
                 }
             }
@@ -114,9 +136,23 @@ fn bytes_of(bits: u32) -> __m256i {
     _mm256_cmpeq_epi8(_mm256_and_si256(bytes, bit), bit)
 }
 
-/// See [`super::scalar::at_most`].
+/// See [`super::scalar::compare`].
 #[target_feature(enable = "avx2")]
-pub fn at_most(counts: &Counts, limits: &Counts) -> u16 {
+pub fn compare<const IMAGES: usize>(counts: &[Counts], limits: &[Counts], spins: &mut [[u32; IMAGES]]) {
+    for ((counts, limits), spins) in counts.chunks(2 * IMAGES).zip(limits.chunks(2)).zip(spins) {
+        *spins = [0; IMAGES];
+        for (half, (counts, limits)) in counts.chunks_exact(IMAGES).zip(limits).enumerate() {
+            for (spins, counts) in spins.iter_mut().zip(counts) {
+                *spins |= u32::from(at_most(counts, limits)) << (16 * half);
+            }
+        }
+    }
+}
+
+/// See [`super::scalar::at_most`].
+#[inline]
+#[target_feature(enable = "avx2")]
+fn at_most(counts: &Counts, limits: &Counts) -> u16 {
     let mut above = 0;
     for (half, (counts, limits)) in counts.as_chunks::<8>().0.iter().zip(limits.as_chunks::<8>().0).enumerate() {
         let mask = _mm256_cmpgt_epi32(load_counts(counts), load_counts(limits));

@@ -6,7 +6,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::BitMatrix;
+use crate::{BitMatrix, Layer};
 
 /// Neurons in a group: the lanes of counts.
 pub const GROUP: usize = 16;
@@ -96,7 +96,84 @@ impl BytePanels {
     }
 }
 
+/// Inputs that share a table of sums.
+#[cfg(target_arch = "x86_64")]
+pub const SIX: usize = 6;
+/// Tables in a block.
+#[cfg(target_arch = "x86_64")]
+pub const BLOCK: usize = 8;
+
+/// Weights for bytes as indices into tables of sums: for every 64 neurons and every six inputs a byte per neuron, in blocks of eight. Neurons 0 to 31 have the even bytes and 32 to 63
+/// the odd ones; the fifth and sixth input have the least bits and the first four follow. `[panel][block]`.
+#[cfg(target_arch = "x86_64")]
+pub struct IndexPanels {
+    /// `[panel][block]`.
+    pub weights: Vec<IndexBlock>,
+    /// Blocks of a panel.
+    pub blocks: usize,
+    /// Groups of 16 neurons in all panels.
+    pub groups: usize,
+}
+
+/// Indices of 64 neurons, where a cache line begins.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+pub struct IndexBlock(pub [[u8; 64]; BLOCK]);
+
+#[cfg(target_arch = "x86_64")]
+impl IndexPanels {
+    pub fn new(matrix: &BitMatrix) -> Self {
+        let (blocks, panels) = (matrix.columns().div_ceil(SIX * BLOCK), matrix.rows().div_ceil(64));
+        let mut weights = vec![IndexBlock([[0; 64]; BLOCK]); panels * blocks];
+        for row in 0..matrix.rows() {
+            let (bytes, place) = (matrix.row(row), row % 32 * 2 + row % 64 / 32);
+            for column in (0..matrix.columns()).filter(|column| bytes[column / 8] >> (column % 8) & 1 == 1) {
+                let IndexBlock(block) = &mut weights[row / 64 * blocks + column / (SIX * BLOCK)];
+                block[column / SIX % BLOCK][place] |= 1 << ((column % SIX + 2) % SIX);
+            }
+        }
+        Self { weights, blocks, groups: 4 * panels }
+    }
+}
+
 /// Words of 32 spins in a row.
 pub fn words_of(columns: usize) -> usize {
     columns.div_ceil(32)
+}
+
+/// Puts rows side by side: four bytes of each, then the next four; what a row lacks is 0.
+pub fn interleave<const ROWS: usize>(rows: &[u8], stride: usize, words: &mut Vec<[u32; ROWS]>) {
+    words.resize(stride.div_ceil(4), [0; ROWS]);
+    for (row, bytes) in rows.chunks_exact(stride).enumerate() {
+        let (whole, rest) = bytes.as_chunks::<4>();
+        for (words, &word) in words.iter_mut().zip(whole) {
+            words[row] = u32::from_le_bytes(word);
+        }
+        if !rest.is_empty() {
+            let mut word = [0; 4];
+            word[..rest.len()].copy_from_slice(rest);
+            words[whole.len()][row] = u32::from_le_bytes(word);
+        }
+    }
+}
+
+/// The largest counts of bytes, −s, at which the neurons of a layer are +1.
+pub fn limits_of_bytes(layer: &Layer) -> Vec<Counts> {
+    limits(layer, |threshold| -threshold)
+}
+
+/// The largest counts of spins, (N − s)/2, at which the neurons of a layer are +1.
+pub fn limits_of_spins(layer: &Layer) -> Vec<Counts> {
+    let inputs = layer.weights.columns() as i64;
+    limits(layer, |threshold| (inputs - threshold).div_euclid(2))
+}
+
+/// Neurons that a group lacks are never +1.
+fn limits(layer: &Layer, limit: impl Fn(i64) -> i64) -> Vec<Counts> {
+    let mut limits = vec![[i32::MIN; GROUP]; layer.weights.rows().div_ceil(GROUP)];
+    for (row, &threshold) in layer.thresholds.iter().enumerate() {
+        limits[row / GROUP][row % GROUP] = limit(i64::from(threshold)).clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32;
+    }
+    limits
 }

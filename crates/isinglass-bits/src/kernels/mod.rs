@@ -21,7 +21,11 @@ mod tests;
 use alloc::format;
 use alloc::vec::Vec;
 
-pub(crate) use layout::{BytePanels, Counts, GROUP, SpinPanels, words_of};
+pub(crate) use layout::{Counts, GROUP, SpinPanels, interleave, limits_of_bytes, limits_of_spins, words_of};
+
+use layout::BytePanels;
+#[cfg(target_arch = "x86_64")]
+use layout::IndexPanels;
 
 use crate::{BitMatrix, Error};
 
@@ -59,7 +63,7 @@ impl Isa {
         let mut sets = Vec::new();
         #[cfg(target_arch = "x86_64")]
         {
-            if has!("avx512f") && has!("avx512bw") && has!("avx512vpopcntdq") && has!("avx512vnni") {
+            if has!("avx512f") && has!("avx512bw") && has!("avx512vbmi") && has!("avx512vpopcntdq") && has!("avx512vnni") {
                 sets.push(Self(Kind::Avx512));
             }
             if has!("avx2") {
@@ -129,11 +133,7 @@ impl Isa {
             #[cfg(target_arch = "x86_64")]
             Kind::Avx512 => unsafe { avx512::mismatches(panels, inputs, counts) },
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx2 => {
-                avx2::look_up(inputs, &mut scratch.tables);
-                // SAFETY: as above.
-                unsafe { avx2::mismatches(panels, &scratch.tables, counts) }
-            }
+            Kind::Avx2 => unsafe { avx2::mismatches(panels, inputs, counts, &mut scratch.tables) },
             #[cfg(target_arch = "aarch64")]
             Kind::Neon => unsafe { neon::mismatches(panels, inputs, counts) },
             Kind::Scalar => scalar::mismatches(panels, inputs, counts),
@@ -142,57 +142,102 @@ impl Isa {
         let _ = scratch;
     }
 
-    /// Minus the sums of weights times bytes, as [`scalar::deficits`].
-    pub(crate) fn deficits<const IMAGES: usize>(
-        self,
-        panels: &BytePanels,
-        inputs: &[[u32; IMAGES]],
-        totals: &[i32; IMAGES],
-        counts: &mut [Counts],
-    ) {
+    /// Lays weights out for [`Isa::deficits`].
+    pub(crate) fn byte_panels(self, matrix: &BitMatrix) -> ByteWeights {
         match self.0 {
-            // SAFETY: as in `mismatches`.
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx512 => unsafe { avx512::deficits(panels, inputs, totals, counts) },
-            #[cfg(target_arch = "x86_64")]
-            Kind::Avx2 => unsafe { avx2::deficits(panels, inputs, totals, counts) },
-            #[cfg(target_arch = "aarch64")]
-            Kind::Neon => unsafe { neon::deficits(panels, inputs, totals, counts) },
-            Kind::Scalar => scalar::deficits(panels, inputs, totals, counts),
+            Kind::Avx512 => ByteWeights::Indices(IndexPanels::new(matrix)),
+            _ => ByteWeights::Quads(BytePanels::new(matrix)),
         }
     }
 
-    /// Turns counts, `[group][image]`, into spins: +1 where they are at most the limits. 32 spins of every image, then the next.
+    /// Lays images of so many bytes out for [`Isa::deficits`].
+    pub(crate) fn arrange<const IMAGES: usize>(self, images: &[u8], inputs: usize, arranged: &mut Images<IMAGES>) {
+        for (total, bytes) in arranged.totals.iter_mut().zip(images.chunks_exact(inputs)) {
+            *total = bytes.iter().map(|&byte| i32::from(byte)).sum();
+        }
+        match self.0 {
+            // SAFETY: as in `mismatches`.
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx512 => unsafe { avx512::tabulate(images, inputs, &mut arranged.tables) },
+            _ => layout::interleave(images, inputs, &mut arranged.quads),
+        }
+    }
+
+    /// Minus the sums of weights times bytes, as [`scalar::deficits`].
+    pub(crate) fn deficits<const IMAGES: usize>(self, weights: &ByteWeights, images: &Images<IMAGES>, counts: &mut [Counts]) {
+        let Images { totals, quads, .. } = images;
+        match (self.0, weights) {
+            // SAFETY: as in `mismatches`.
+            #[cfg(target_arch = "x86_64")]
+            (Kind::Avx512, ByteWeights::Indices(panels)) => unsafe { avx512::deficits(panels, &images.tables, totals, counts) },
+            #[cfg(target_arch = "x86_64")]
+            (Kind::Avx2, ByteWeights::Quads(panels)) => unsafe { avx2::deficits(panels, quads, totals, counts) },
+            #[cfg(target_arch = "aarch64")]
+            (Kind::Neon, ByteWeights::Quads(panels)) => unsafe { neon::deficits(panels, quads, totals, counts) },
+            (Kind::Scalar, ByteWeights::Quads(panels)) => scalar::deficits(panels, quads, totals, counts),
+            #[cfg(target_arch = "x86_64")]
+            _ => unreachable!("laid out for another instruction set"),
+        }
+    }
+
+    /// Turns counts into spins, as [`scalar::compare`].
     pub(crate) fn compare<const IMAGES: usize>(self, counts: &[Counts], limits: &[Counts], spins: &mut [[u32; IMAGES]]) {
         match self.0 {
             // SAFETY: as in `mismatches`.
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx512 => compare(counts, limits, spins, |counts, limits| unsafe { avx512::at_most(counts, limits) }),
+            Kind::Avx512 => unsafe { avx512::compare(counts, limits, spins) },
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx2 => compare(counts, limits, spins, |counts, limits| unsafe { avx2::at_most(counts, limits) }),
+            Kind::Avx2 => unsafe { avx2::compare(counts, limits, spins) },
             #[cfg(target_arch = "aarch64")]
-            Kind::Neon => compare(counts, limits, spins, |counts, limits| unsafe { neon::at_most(counts, limits) }),
-            Kind::Scalar => compare(counts, limits, spins, scalar::at_most),
+            Kind::Neon => unsafe { neon::compare(counts, limits, spins) },
+            Kind::Scalar => scalar::compare(counts, limits, spins),
         }
     }
 }
 
-fn compare<const IMAGES: usize>(
-    counts: &[Counts],
-    limits: &[Counts],
-    spins: &mut [[u32; IMAGES]],
-    at_most: impl Fn(&Counts, &Counts) -> u16,
-) {
-    for ((counts, limits), spins) in counts.chunks(2 * IMAGES).zip(limits.chunks(2)).zip(spins) {
-        for (image, spins) in spins.iter_mut().enumerate() {
-            let half = |half: usize| limits.get(half).map_or(0, |limits| u32::from(at_most(&counts[half * IMAGES + image], limits)));
-            *spins = half(0) | half(1) << 16;
+/// Weights for bytes, as an instruction set has them.
+pub(crate) enum ByteWeights {
+    Quads(BytePanels),
+    #[cfg(target_arch = "x86_64")]
+    Indices(IndexPanels),
+}
+
+impl ByteWeights {
+    /// Groups of 16 neurons in all panels.
+    pub fn groups(&self) -> usize {
+        match self {
+            Self::Quads(panels) => panels.groups,
+            #[cfg(target_arch = "x86_64")]
+            Self::Indices(panels) => panels.groups,
+        }
+    }
+}
+
+/// Images side by side, as an instruction set has them.
+#[derive(Clone)]
+pub(crate) struct Images<const IMAGES: usize> {
+    /// The sum of an image's bytes.
+    totals: [i32; IMAGES],
+    /// Four bytes of each image, then the next four.
+    quads: Vec<[u32; IMAGES]>,
+    #[cfg(target_arch = "x86_64")]
+    tables: Vec<avx512::Tables<IMAGES>>,
+}
+
+impl<const IMAGES: usize> Default for Images<IMAGES> {
+    fn default() -> Self {
+        Self {
+            totals: [0; IMAGES],
+            quads: Vec::new(),
+            #[cfg(target_arch = "x86_64")]
+            tables: Vec::new(),
         }
     }
 }
 
 /// What a kernel keeps between calls, so that it need not reserve memory.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Scratch<const IMAGES: usize> {
     #[cfg(target_arch = "x86_64")]
     tables: Vec<[avx2::Tables; IMAGES]>,

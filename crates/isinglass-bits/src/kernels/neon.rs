@@ -71,9 +71,23 @@ pub fn deficits<const IMAGES: usize>(panels: &BytePanels, inputs: &[[u32; IMAGES
     }
 }
 
-/// See [`super::scalar::at_most`].
+/// See [`super::scalar::compare`].
 #[target_feature(enable = "neon")]
-pub fn at_most(counts: &Counts, limits: &Counts) -> u16 {
+pub fn compare<const IMAGES: usize>(counts: &[Counts], limits: &[Counts], spins: &mut [[u32; IMAGES]]) {
+    for ((counts, limits), spins) in counts.chunks(2 * IMAGES).zip(limits.chunks(2)).zip(spins) {
+        *spins = [0; IMAGES];
+        for (half, (counts, limits)) in counts.chunks_exact(IMAGES).zip(limits).enumerate() {
+            for (spins, counts) in spins.iter_mut().zip(counts) {
+                *spins |= u32::from(at_most(counts, limits)) << (16 * half);
+            }
+        }
+    }
+}
+
+/// See [`super::scalar::at_most`].
+#[inline]
+#[target_feature(enable = "neon")]
+fn at_most(counts: &Counts, limits: &Counts) -> u16 {
     let mut mask = 0;
     let bits = load_counts(&[1, 2, 4, 8]);
     for (quarter, (counts, limits)) in counts.as_chunks::<4>().0.iter().zip(limits.as_chunks::<4>().0).enumerate() {

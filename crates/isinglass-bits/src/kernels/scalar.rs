@@ -45,7 +45,19 @@ fn subset_sums(bytes: [u8; 4]) -> [i32; 16] {
     sums
 }
 
+/// Turns counts, `[group][image]`, into spins: +1 where they are at most the limits. 32 spins of every image, then the next.
+pub fn compare<const IMAGES: usize>(counts: &[Counts], limits: &[Counts], spins: &mut [[u32; IMAGES]]) {
+    for ((counts, limits), spins) in counts.chunks(2 * IMAGES).zip(limits.chunks(2)).zip(spins) {
+        *spins = [0; IMAGES];
+        for (half, (counts, limits)) in counts.chunks_exact(IMAGES).zip(limits).enumerate() {
+            for (spins, counts) in spins.iter_mut().zip(counts) {
+                *spins |= u32::from(at_most(counts, limits)) << (16 * half);
+            }
+        }
+    }
+}
+
 /// Which counts are not above their limits.
-pub fn at_most(counts: &Counts, limits: &Counts) -> u16 {
+fn at_most(counts: &Counts, limits: &Counts) -> u16 {
     counts.iter().zip(limits).enumerate().fold(0, |mask, (lane, (count, limit))| mask | u16::from(count <= limit) << lane)
 }

@@ -70,14 +70,12 @@ fn weighted_bytes_are_summed() {
             for matrix in matrices(*rows, columns, &mut bits) {
                 let images: Vec<Vec<u8>> =
                     (0..IMAGES).map(|image| (0..columns).map(|_| if image == 1 { 255 } else { bits.next() as u8 }).collect()).collect();
-                let inputs = interleaved(columns.div_ceil(4), |image, quad| {
-                    images[image].iter().skip(4 * quad).take(4).enumerate().map(|(index, &byte)| u32::from(byte) << (8 * index)).sum()
-                });
-                let totals = core::array::from_fn(|image| images[image].iter().map(|&byte| i32::from(byte)).sum());
-                let panels = BytePanels::new(&matrix);
                 for isa in Isa::available() {
-                    let mut counts = vec![[-1; GROUP]; panels.groups * IMAGES];
-                    isa.deficits(&panels, &inputs, &totals, &mut counts);
+                    let panels = isa.byte_panels(&matrix);
+                    let mut counts = vec![[-1; GROUP]; panels.groups() * IMAGES];
+                    let mut arranged = Images::<IMAGES>::default();
+                    isa.arrange(&images.concat(), columns, &mut arranged);
+                    isa.deficits(&panels, &arranged, &mut counts);
                     for row in 0..matrix.rows() {
                         for (image, bytes) in images.iter().enumerate() {
                             let sum: i64 =
