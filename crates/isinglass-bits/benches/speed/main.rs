@@ -136,6 +136,8 @@ struct Plan {
 
 /// Seconds of a slice.
 const SLICE: f64 = 0.002;
+/// The same where threads are started for it: they share a core until the scheduler has moved one.
+const SLICE_OF_THREADS: f64 = 0.02;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
@@ -182,9 +184,10 @@ fn table(case: &Case, threads: usize, plan: &Plan, partners: &mut [Partner]) {
             sides.push(Side::Theirs { partner, name });
         }
     }
+    let slice = if threads == 1 { SLICE } else { SLICE_OF_THREADS };
     let mut count = |side: &mut Side| {
         side.seconds(1, 1, partners);
-        ((SLICE / side.seconds(1, 2, partners)) as usize).clamp(1, 10_000)
+        ((slice / side.seconds(1, 2, partners)) as usize).clamp(1, 10_000)
     };
     let counts: Vec<usize> = sides.iter_mut().map(&mut count).collect();
 
