@@ -8,7 +8,7 @@
 //! use isinglass_net::{NetworkConfig, Rng};
 //!
 //! let network = NetworkConfig { inputs: 16, depth: 3, width: 33, classes: 4, ..NetworkConfig::default() }.init(&mut Rng::new(1))?;
-//! let packed = pack(&network, None, &[0; 16], 1)?; // sign(M), checked with a black image
+//! let packed = pack(&network, None, &[0; 16], 1, &mut |_, _| {})?; // sign(M), checked with a black image
 //! assert_eq!(packed.model.sizes(), [16, 33, 33, 33, 4]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -87,21 +87,29 @@ pub enum PackError {
     },
 }
 
-/// Packs the deterministic binary network `sign(M)`, or an ensemble of draws, and checks it with images of bytes.
+/// Packs the deterministic binary network `sign(M)`, or an ensemble of draws, and checks it with images of bytes. `progress` is told how many networks of how many are done.
 ///
 /// # Errors
 ///
 /// [`PackError::Refused`] if there is no binary network behind the surrogate, [`PackError::Differs`] if the packed one is not equal to it.
-pub fn pack(network: &Network, draws: Option<Draws>, images: &[u8], threads: usize) -> Result<Packed, PackError> {
+pub fn pack(
+    network: &Network,
+    draws: Option<Draws>,
+    images: &[u8],
+    threads: usize,
+    progress: &mut dyn FnMut(usize, usize),
+) -> Result<Packed, PackError> {
     refuse_the_impossible(network, draws)?;
     let mut checked = images.to_vec();
     checked.extend(random_images(network.config.inputs));
     let labels = vec![0; checked.len() / network.config.inputs];
     let examples = Examples::new(Values::Bytes(&checked), network.config.inputs, &labels, network.config.classes)?;
     let mut networks = Vec::new();
-    for sample in 0..draws.map_or(1, |draws| draws.samples) {
+    let count = draws.map_or(1, |draws| draws.samples);
+    for sample in 0..count {
         let drawn = draws.map(|draws| network.draw(draws.seed, sample as u64));
         networks.push(pack_one(drawn.as_ref().unwrap_or(network), sample, &checked, &examples, threads)?);
+        progress(sample + 1, count);
     }
     let model = Model::new(networks, preprocessing(network), network.config.tau)?;
     Ok(Packed { model, checked: labels.len() })

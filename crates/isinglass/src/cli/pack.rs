@@ -9,6 +9,7 @@ use serde_json::json;
 use super::output::{FormatArgs, ThreadsArgs};
 use super::packed::{accuracy_on, bytes_of, shape_text};
 use super::report::{Report, to_record};
+use super::run::progress::bar;
 use super::run::subject::SubjectArgs;
 use super::run::tables::{grouped, percent};
 use super::{CliError, Format};
@@ -51,7 +52,14 @@ impl Args {
         let (checkpoint, data) = self.subject.load_with_data_at_hand()?;
         let draws = self.samples.map(|samples| Draws { samples, seed: self.seed.unwrap_or(checkpoint.train.seed) });
         let images = data.as_ref().map_or(Ok(&[][..]), |data| bytes_of(&data.test))?;
-        let packed = packing::pack(&checkpoint.network, draws, images, self.threads.count())?;
+        let bar = bar(true, "{bar:24} {pos} of {len} networks packed and checked, {eta} left");
+        let mut progress = |done: usize, of: usize| {
+            bar.set_length(of as u64);
+            bar.set_position(done as u64);
+        };
+        let packed = packing::pack(&checkpoint.network, draws, images, self.threads.count(), &mut progress);
+        bar.finish_and_clear();
+        let packed = packed?;
         let mut model = packed.model;
         model.image = data.as_ref().map(|data| data.test.shape());
         let accuracy = data.as_ref().map(|data| accuracy_on(&model, &data.test, self.threads.count())).transpose()?;
