@@ -89,11 +89,11 @@ impl PackedFile {
                 ("layer".to_owned(), layer["layer"].to_string().into()),
                 ("shape".to_owned(), format!("{} × {}", layer["inputs"], layer["outputs"]).into()),
                 ("bits".to_owned(), number(&layer["bits"]).into()),
-                ("weights".to_owned(), number(&layer["weight_bytes"]).into()),
-                ("thresholds".to_owned(), number(&layer["threshold_bytes"]).into()),
+                ("weight bytes".to_owned(), number(&layer["weight_bytes"]).into()),
+                ("threshold bytes".to_owned(), number(&layer["threshold_bytes"]).into()),
                 ("bytes".to_owned(), number(&layer["bytes"]).into()),
-                ("of them +1".to_owned(), layer["up"].as_f64().map(percent).into()),
-                ("thresholds from … to".to_owned(), range_text(layer).into()),
+                ("weights +1".to_owned(), layer["up"].as_f64().map(percent).into()),
+                ("thresholds".to_owned(), range_text(layer).into()),
                 ("first weights".to_owned(), layer["first_weights"].clone()),
             ]));
         }
@@ -102,11 +102,11 @@ impl PackedFile {
                 ("layer", name.to_owned()),
                 ("shape", String::new()),
                 ("bits", bits),
-                ("weights", String::new()),
-                ("thresholds", String::new()),
+                ("weight bytes", String::new()),
+                ("threshold bytes", String::new()),
                 ("bytes", bytes),
             ];
-            let empty = ["of them +1", "thresholds from … to", "first weights"].map(|key| (key, String::new()));
+            let empty = ["weights +1", "thresholds", "first weights"].map(|key| (key, String::new()));
             cells.into_iter().chain(empty).map(|(key, text)| (key.to_owned(), text.into())).collect()
         };
         rows.push(line("header", String::new(), number(&result["header_bytes"])));
