@@ -128,6 +128,21 @@ fn thresholds_of_bytes_decide_as_the_field_does() {
 }
 
 #[test]
+fn the_preprocessing_is_in_the_threshold_without_rounding() {
+    // With a scale of 1 and no bias the threshold is ⌈offset·Σ S⌉, in whole numbers: the offset is m/2²⁰.
+    let mut random = Random(9);
+    for _ in 0..200 {
+        let inputs = 60_000 + random.below(5_000);
+        let row_sum = inputs as i64 - 2 * random.below(inputs + 1) as i64;
+        let offset = (random.below(1 << 24) as f64 / f64::from(1 << 20)) as f32;
+        let product = i128::from(row_sum) * (f64::from(offset) * f64::from(1 << 20)) as i128;
+        let expected = (product + (1 << 20) - 1).div_euclid(1 << 20);
+        let found = threshold_of_bytes(inputs, row_sum, 0.0, Preprocessing { offset, scale: 1.0 });
+        assert_eq!(i128::from(found), expected, "{inputs} inputs, offset {offset}, sum of weights {row_sum}");
+    }
+}
+
+#[test]
 fn extreme_thresholds_hold_on_every_instruction_set() {
     // Whatever a file may hold: neurons that are always or never up, whatever the sum.
     let weights = |rows: usize, columns: usize| BitMatrix::from_fn(rows, columns, |row, column| (row + column) % 3 == 0);

@@ -202,6 +202,14 @@ fn a_right_sum_does_not_help_what_is_wrong() {
     refused("an image without end", forged(|header, _| edit(header, "[3,3]", "[18446744073709551615,3]")));
     refused("a scale of 0", forged(|header, _| edit(header, "\"scale\":0.0125", "\"scale\":0.0")));
     refused("a negative tau", forged(|header, _| edit(header, "\"tau\":1.5", "\"tau\":-1.5")));
+    refused("an older format", forged(|header, _| edit(header, "\"format\":1", "\"format\":0")));
+    refused(
+        "the first padding bit",
+        forged(|header, data| {
+            let start = header["input.weights"]["data_offsets"][0].as_u64().unwrap() as usize;
+            data[start + 1] |= 0x02;
+        }),
+    );
     refused(
         "a padding bit",
         forged(|header, data| {

@@ -19,6 +19,9 @@ use std::path::Path;
 use crate::files::{Kind, in_file, kind};
 use crate::{Error, Pixels, csv, idx, npy};
 
+/// The most pixels of a picture: a small file can claim any number.
+const MOST_PIXELS: usize = 1 << 28;
+
 /// Reads images of a height and width, one after the other. A PNG file is one image, or a sheet of images side by side and row after row without gaps; colours become grey values, and what is transparent black.
 ///
 /// # Errors
@@ -70,6 +73,9 @@ fn read_png(from: &mut dyn BufRead, (height, width): (usize, usize)) -> Result<V
             "a picture of {rows} × {columns} pixels: the network looks at images of {height} × {width}, one or a sheet of them without gaps"
         )));
     }
+    if rows.saturating_mul(columns) > MOST_PIXELS {
+        return Err(Error::Images(format!("a picture of {rows} × {columns} pixels: at most {MOST_PIXELS} in all")));
+    }
     let mut pixels = vec![0; reader.output_buffer_size().ok_or_else(|| damaged(&"too large"))?];
     let frame = reader.next_frame(&mut pixels).map_err(|error| damaged(&error))?;
     let channels = frame.color_type.samples();
@@ -111,6 +117,13 @@ mod tests {
         file
     }
 
+    /// The sum that PNG has after every piece.
+    fn crc32(bytes: &[u8]) -> u32 {
+        let step =
+            |sum: u32, byte: &u8| (0..8).fold(sum ^ u32::from(*byte), |sum, _| (sum >> 1) ^ (0xedb8_8320 & (sum & 1).wrapping_neg()));
+        !bytes.iter().fold(u32::MAX, step)
+    }
+
     #[test]
     fn a_sheet_is_read_image_by_image() {
         // Three across, two down, of 1 × 2 pixels.
@@ -125,6 +138,12 @@ mod tests {
     fn colours_and_opacity_become_grey() {
         let colours = png(png::ColorType::Rgba, 3, 1, &[255, 255, 255, 255, 255, 255, 255, 0, 255, 0, 0, 255]);
         assert_eq!(read_png(&mut &colours[..], (1, 3)).unwrap(), [255, 0, 76]);
+        // A header that promises the moon.
+        let mut huge = png(png::ColorType::Grayscale, 3, 1, &[0; 3]);
+        huge[16..24].copy_from_slice(&[0, 0x10, 0, 0, 0, 0x10, 0, 0]);
+        let sum = crc32(&huge[12..29]).to_be_bytes();
+        huge[29..33].copy_from_slice(&sum);
+        assert!(read_png(&mut &huge[..], (1, 1)).unwrap_err().to_string().contains("at most"));
         assert!(read_png(&mut &colours[..40], (1, 3)).unwrap_err().to_string().contains("damaged PNG"));
     }
 

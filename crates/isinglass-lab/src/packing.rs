@@ -25,6 +25,8 @@ use crate::atomic;
 
 /// Images of random bytes that every packed network is checked with, one of them black and one white.
 const RANDOM_IMAGES: usize = 64;
+/// What every export has in its head.
+const MADE: &[u8] = b"Made by isinglass";
 /// Sums of more bytes than this are not exact in the floats they are checked against.
 const MOST_INPUTS: usize = (1 << 24) / 255;
 
@@ -100,6 +102,12 @@ pub fn pack(
     progress: &mut dyn FnMut(usize, usize),
 ) -> Result<Packed, PackError> {
     refuse_the_impossible(network, draws)?;
+    if images.is_empty() && network.preprocessing.scale > 1.0 {
+        let Preprocessing { offset, scale } = network.preprocessing;
+        return Err(PackError::Refused(format!(
+            "inputs become (x − {offset})·{scale}, as if they were real numbers between 0 and 1, and a packed network looks at bytes: show it the data that it was trained with"
+        )));
+    }
     let mut checked = images.to_vec();
     checked.extend(random_images(network.config.inputs));
     let labels = vec![0; checked.len() / network.config.inputs];
@@ -121,19 +129,27 @@ pub fn pack(
 ///
 /// [`PackError::Refused`] if there is another file, [`PackError::Write`].
 pub fn write(model: &Model, path: &Path) -> Result<usize, PackError> {
-    check_target(path)?;
     let bytes = model.to_bytes();
-    write_export(path, &bytes)?;
+    replace(path, Model::is_packed, &bytes)?;
     Ok(bytes.len())
 }
 
-/// Writes what a packed network was exported to, complete or not at all.
+/// Writes what a packed network was exported to, complete or not at all. Replaces no file but an earlier export.
 ///
 /// # Errors
 ///
-/// [`PackError::Write`].
+/// [`PackError::Refused`] if there is another file, [`PackError::Write`].
 pub fn write_export(path: &Path, bytes: &[u8]) -> Result<(), PackError> {
-    atomic::write(path, bytes).map_err(|source| PackError::Write { path: path.to_owned(), source })
+    // Both kinds say so near their beginning.
+    let is_export = |bytes: &[u8]| bytes[..bytes.len().min(4096)].windows(MADE.len()).any(|window| window == MADE);
+    replace(path, is_export, bytes)
+}
+
+fn replace(path: &Path, is_replaceable: impl Fn(&[u8]) -> bool, bytes: &[u8]) -> Result<(), PackError> {
+    check(path, is_replaceable)?;
+    // What a link points to is written, not the link.
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    atomic::write(&target, bytes).map_err(|source| PackError::Write { path: path.to_owned(), source })
 }
 
 /// Checks, before anything is computed, that no file but a packed network would be replaced.
@@ -142,15 +158,23 @@ pub fn write_export(path: &Path, bytes: &[u8]) -> Result<(), PackError> {
 ///
 /// [`PackError::Refused`].
 pub fn check_target(path: &Path) -> Result<(), PackError> {
+    check(path, Model::is_packed)
+}
+
+/// Checks that there is nothing, or a file that may be replaced.
+fn check(path: &Path, is_replaceable: impl Fn(&[u8]) -> bool) -> Result<(), PackError> {
     let refuse = |reason: &str| Err(PackError::Refused(format!("{}: {reason}", path.display())));
-    match fs::read(path) {
+    let unreadable = |source| PackError::Write { path: path.to_owned(), source };
+    match fs::metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => match atomic::directory_of(path).is_dir() {
             true => Ok(()),
             false => refuse("there is no such directory to write to"),
         },
-        Err(error) => Err(PackError::Write { path: path.to_owned(), source: error }),
-        Ok(bytes) if Model::is_packed(&bytes) => Ok(()),
-        Ok(_) => refuse("this file is there and is no packed network; it is not overwritten"),
+        Err(error) => Err(unreadable(error)),
+        // Reading a pipe would wait for ever, and a device is not to be replaced.
+        Ok(metadata) if !metadata.is_file() => refuse("this is there and is no file; it is not overwritten"),
+        Ok(_) if is_replaceable(&fs::read(path).map_err(unreadable)?) => Ok(()),
+        Ok(_) => refuse("this file is there and is not one that this command made; it is not overwritten"),
     }
 }
 
@@ -266,4 +290,32 @@ fn random_images(inputs: usize) -> Vec<u8> {
     images[..inputs].fill(0);
     images[inputs..2 * inputs].fill(255);
     images
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_network_for_real_numbers_is_not_packed_unseen() {
+        let mut network = NetworkConfig { inputs: 9, width: 5, classes: 3, ..NetworkConfig::default() }.init(&mut Rng::new(1)).unwrap();
+        network.preprocessing = Preprocessing::standardising(0.5, 0.29);
+        let error = pack(&network, None, &[], 1, &mut |_, _| {}).unwrap_err().to_string();
+        assert!(error.contains("real numbers"), "{error}");
+        network.preprocessing = Preprocessing::standardising(33.0, 70.0);
+        assert_eq!(pack(&network, None, &[], 1, &mut |_, _| {}).unwrap().checked, RANDOM_IMAGES);
+    }
+
+    #[test]
+    fn floats_made_of_bits_decide_as_the_bits_do() {
+        let network = NetworkConfig { inputs: 50, depth: 2, width: 33, classes: 4, sigma_b2: Some(0.3), ..NetworkConfig::default() };
+        let mut network = network.init(&mut Rng::new(3)).unwrap();
+        network.preprocessing = Preprocessing::standardising(127.0, 74.0);
+        let model = pack(&network, None, &[], 1, &mut |_, _| {}).unwrap().model;
+        let floats = &unpack(&model).unwrap()[0];
+        let images = random_images(50);
+        let labels = vec![0; RANDOM_IMAGES];
+        let examples = Examples::new(Values::Bytes(&images), 50, &labels, 4).unwrap();
+        assert_eq!(Evaluator::new(floats, 1).binary_sums(&examples).unwrap(), model.predictor().sums(&images).unwrap());
+    }
 }

@@ -3,7 +3,6 @@
 mod common;
 
 use std::fs;
-use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -135,10 +134,12 @@ fn inspect_says_how_long_the_file_is() {
     let shown: String = (0..32).map(|column| if model.networks()[0].layers()[1].weights.spin(0, column) > 0 { '+' } else { '−' }).collect();
     assert_eq!(layers[1]["first_weights"], shown);
     assert_eq!(result["provenance"]["data"], "mnist");
-    assert!(layers[0]["thresholds"]["least"].is_i64() && layers[3]["thresholds"].is_null());
+    assert!(layers[0]["least_threshold"].is_i64() && layers[3]["least_threshold"].is_null());
     let table = home.succeeds("inspect m.safetensors");
     assert!(table.contains("64-33×3-10") && table.contains('−') && table.contains("weights: sign(M)"), "{table}");
-    assert_eq!(home.succeeds("inspect m.safetensors --format csv").lines().count(), 5);
+    let csv = home.succeeds("inspect m.safetensors --format csv");
+    assert!(csv.lines().count() == 5 && csv.lines().all(|line| line.split(',').count() == 14), "{csv}");
+    assert!(home.fails("inspect m.safetensors --checkpoint best", 2).contains("--checkpoint"));
     assert!(home.fails("inspect m.safetensors --plot a.png", 2).contains("--plot"));
 }
 
@@ -213,6 +214,16 @@ fn damaged_and_foreign_files_are_refused() {
     assert!(home.fails("predict a", 2).contains("isinglass pack a"));
     assert!(home.fails("predict missing.safetensors", 2).contains("missing.safetensors"));
     assert!(home.fails("export m.safetensors --to onnx -o m.safetensors", 2).contains(".safetensors"));
+    for target in ["a/config.toml", "a", "no/such/net.c"] {
+        assert!(home.fails(&format!("export m.safetensors --to c -o {target}"), 2).contains(target));
+    }
+    assert!(String::from_utf8(home.read("a/config.toml")).unwrap().contains("width"));
+    home.succeeds("export m.safetensors --to c -o net.c");
+    home.succeeds("export m.safetensors --to c -o net.c --name other"); // an earlier export may go
+    home.write("mine.c", b"int main(void) { return 0; }");
+    assert!(home.fails("export m.safetensors --to c -o mine.c", 2).contains("not overwritten"));
+    assert!(home.fails("pack m.safetensors -o n.safetensors", 2).contains("packed already"));
+    assert!(home.fails("predict m.safetensors --data mnist --data-dir data --invert", 2).contains("--invert"));
     assert!(home.fails("export m.safetensors --to onnx --name x", 2).contains("--name"));
     assert!(home.fails("export m.safetensors --to c --name 0x -o x.c", 2).contains("letter"));
 }
@@ -226,7 +237,16 @@ fn bench_compares_in_turns() {
     assert_eq!(plan, [(1, 1), (64, 1), (64, 2), (1024, 1), (1024, 2)]);
     assert!(rows.iter().all(|row| row["ratio"].as_f64().unwrap() > 0.0));
     assert_eq!(result["agreeing_images"], result["images"]);
-    assert!(home.succeeds("bench m.safetensors --seconds 0.01 --threads 1").contains("images/s"));
+    let table = home.succeeds("bench m.safetensors --seconds 0.01 --threads 1");
+    assert!(table.contains("images/s") && table.lines().count() == 8, "{table}");
+    for isa in isinglass_bits::Isa::available() {
+        let output = home.command("bench m.safetensors --seconds 0.01 --format json").env("ISINGLASS_SIMD", isa.name()).output().unwrap();
+        let result: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(result["isa"], isa.name());
+    }
+    for seconds in ["nan", "-1", "0"] {
+        assert!(home.fails(&format!("bench m.safetensors --seconds {seconds}"), 2).contains("--seconds"));
+    }
 }
 
 /// What the exported C program, and onnxruntime where there is one, print for raw images, against the library.
@@ -300,10 +320,15 @@ fn all_test_images_of_mnist_are_exact() {
 #[test]
 fn a_reader_that_stops_early_is_no_error() {
     let home = packed("pipe", "");
-    let mut child =
-        home.command("predict m.safetensors --data-dir data --format csv").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    drop(child.stdout.take());
-    std::io::stdout().flush().unwrap();
-    let output = child.wait_with_output().unwrap();
-    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+    for args in [
+        "predict m.safetensors --data-dir data --format csv",
+        "predict m.safetensors --data-dir data",
+        "pack a -o m.safetensors",
+        "export m.safetensors --to c",
+    ] {
+        let mut child = home.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success() && output.stderr.is_empty(), "{args}: {}", String::from_utf8_lossy(&output.stderr));
+    }
 }

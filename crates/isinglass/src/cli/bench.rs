@@ -1,25 +1,27 @@
 //! `isinglass bench`.
 
+use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
+use clap::builder::RangedU64ValueParser;
 use isinglass_bits::{Isa, Model, Predictor};
 use isinglass_lab::packing;
 use isinglass_net::{Examples, Inference, Network, Rng, Values};
 use isinglass_theory::verdict::digits;
 use serde_json::json;
 
-use super::output::{FormatArgs, ThreadsArgs};
+use super::output::{FormatArgs, usage};
 use super::packed::{ModelArgs, shape_text};
-use super::report::{Record, Report};
+use super::report::{Record, Report, write_columns};
 use super::run::progress::bar;
 use super::run::tables::grouped;
 use super::{CliError, Format};
 
 /// Times a packed network against the same network in floats, in turns.
 ///
-/// Latency of a single image, throughput in batches of 64 and 1024, on one thread and on all. The float network has the same ±1 weights as 32-bit numbers and runs on isinglass' own fused
-/// kernels; both see the same random images, and how often they agree on the class is printed. Times are medians over rounds in which both sides take turns, so that the ratio is
-/// good even on a busy machine.
+/// Latency of a single image, throughput in batches of 64 and 1024, on one thread and on several. The float network has the same ±1 weights as 32-bit numbers: a single image goes through it row by
+/// row, batches on isinglass' own kernels for training. Both see the same random images, and how often they agree on the class is printed. Times are medians over rounds in which both sides take
+/// turns. The environment variable ISINGLASS_SIMD (avx512, avx2, neon, scalar) chooses the instruction set.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   isinglass bench model.safetensors
@@ -30,11 +32,13 @@ pub struct Args {
     model: ModelArgs,
 
     /// How long to measure each line of the table
-    #[arg(long, value_name = "S", default_value_t = 1.0)]
+    #[arg(long, value_name = "S", default_value_t = 1.0, allow_hyphen_values = true)]
     seconds: f64,
 
-    #[command(flatten)]
-    threads: ThreadsArgs,
+    /// Threads of the lines with several [default: one per core]
+    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..=1024))]
+    threads: Option<usize>,
+
     #[command(flatten)]
     output: FormatArgs,
 }
@@ -42,24 +46,31 @@ pub struct Args {
 const BATCHES: [usize; 3] = [1, 64, 1024];
 
 /// Both sides of the comparison on a number of threads.
-struct Sides {
+struct Sides<'a> {
     packed: Predictor,
-    float: Vec<Inference>,
+    float: Float<'a>,
     threads: usize,
+}
+
+/// The float network, an ensemble's one after the other.
+enum Float<'a> {
+    Rows(&'a [Network]),
+    Batches(Vec<Inference>),
 }
 
 impl Args {
     pub fn run(self) -> Result<(), CliError> {
+        if !(self.seconds > 0.0 && self.seconds <= 3600.0) {
+            return Err(usage(format!("--seconds {}: a time above 0, and at most an hour", self.seconds)));
+        }
         let model = self.model.load()?;
         let floats = packing::unpack(&model)?;
         let images = random_images(&model);
         let labels = labels_of(&model, &images)?;
-        let threads = self.threads.count();
-        let plan: Vec<(usize, usize)> = BATCHES
-            .into_iter()
-            .flat_map(|batch| [(batch, 1), (batch, threads)])
-            .filter(|&(batch, on)| on == 1 || (threads > 1 && batch > 1))
-            .collect();
+        let threads = self.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+        let mut plan: Vec<(usize, usize)> = BATCHES.into_iter().flat_map(|batch| [(batch, 1), (batch, threads)]).collect();
+        plan.retain(|&(batch, threads)| batch > 1 || threads == 1);
+        plan.dedup();
         let bar = bar(true, "{bar:24} {pos} of {len} measured, {eta} left");
         bar.set_length(plan.len() as u64);
         let mut rows = Vec::new();
@@ -68,31 +79,35 @@ impl Args {
             let count = batch * model.inputs();
             let examples = Examples::new(Values::Bytes(&images[..count]), model.inputs(), &labels[..batch], model.classes());
             let examples = examples.map_err(isinglass_lab::run::RunError::from)?;
-            let budget = Duration::from_secs_f64(self.seconds.clamp(0.01, 3600.0));
-            let (packed, float) = sides.measure(&images[..count], &examples, budget)?;
+            let (packed, float) = sides.measure(&images[..count], &examples, Duration::from_secs_f64(self.seconds))?;
             rows.push(row(batch, threads, packed, float));
             bar.inc(1);
         }
         bar.finish_and_clear();
         let agreement = agreement(&model, &floats, &images, &labels, threads)?;
-        let mut report = Report::default();
         let isa = Isa::best().name();
         if self.output.format == Format::Table {
-            println!("{}, {isa}, medians in turns\n", shape_text(&model));
-            let table: Vec<Record> = rows.iter().map(table_row).collect();
-            super::report::write_columns(&mut std::io::stdout().lock(), &table)?;
-            println!("\nboth find the same class for {} of {} images", grouped(agreement), grouped(labels.len()));
+            let mut out = io::stdout().lock();
+            writeln!(out, "{}, {isa}, medians in turns\n", shape_text(&model))?;
+            write_columns(&mut out, &rows.iter().map(table_row).collect::<Vec<_>>())?;
+            writeln!(out, "\nboth find the same class for {} of {} images", grouped(agreement), grouped(labels.len()))?;
             return Ok(());
         }
+        let mut report = Report::default();
         report.fact("shape", shape_text(&model)).fact("isa", isa).fact("agreeing_images", agreement).fact("images", labels.len());
         report.rows("measurements", rows);
         Ok(report.print(self.output.format)?)
     }
 }
 
-impl Sides {
-    fn new(model: &Model, floats: &[Network], batch: usize, threads: usize) -> Self {
-        Self { packed: model.predictor(), float: floats.iter().map(|network| Inference::new(network, batch, threads)).collect(), threads }
+impl<'a> Sides<'a> {
+    fn new(model: &Model, floats: &'a [Network], batch: usize, threads: usize) -> Self {
+        let float = match batch {
+            // The kernels for training work on 16 images, however few there are.
+            1 => Float::Rows(floats),
+            _ => Float::Batches(floats.iter().map(|network| Inference::new(network, batch, threads)).collect()),
+        };
+        Self { packed: model.predictor(), float, threads }
     }
 
     /// Median seconds of both for one batch.
@@ -103,7 +118,7 @@ impl Sides {
         // The first round warms up; after that, rounds of both until the time is over.
         while packed.len() < 4 || began.elapsed() < budget {
             packed.push(self.time_packed(images)?);
-            float.push(self.time_float(examples, &indices));
+            float.push(self.time_float(images, examples, &indices));
         }
         Ok((median(&mut packed[1..]), median(&mut float[1..])))
     }
@@ -119,16 +134,52 @@ impl Sides {
         Ok(began.elapsed().as_secs_f64() / f64::from(repeats))
     }
 
-    fn time_float(&mut self, examples: &Examples<'_>, indices: &[u32]) -> f64 {
+    fn time_float(&mut self, images: &[u8], examples: &Examples<'_>, indices: &[u32]) -> f64 {
         let (began, mut repeats) = (Instant::now(), 0);
         while repeats == 0 || began.elapsed() < ROUND {
-            for network in &mut self.float {
-                std::hint::black_box(network.score(examples, indices));
+            match &mut self.float {
+                Float::Rows(networks) => {
+                    for network in *networks {
+                        std::hint::black_box(fields(network, images));
+                    }
+                }
+                Float::Batches(networks) => {
+                    for network in networks {
+                        std::hint::black_box(network.score(examples, indices));
+                    }
+                }
             }
             repeats += 1;
         }
         began.elapsed().as_secs_f64() / f64::from(repeats)
     }
+}
+
+/// The output of a float network for a single image, row by row: what a library's product of a matrix and a vector does.
+fn fields(network: &Network, image: &[u8]) -> Vec<f32> {
+    let mut x: Vec<f32> = image.iter().map(|&byte| f32::from(byte)).collect();
+    let last = network.layers.len() - 1;
+    for (index, layer) in network.layers.iter().enumerate() {
+        let scale = 1.0 / (layer.inputs as f32).sqrt();
+        let field = |(row, bias): (&[f32], &f32)| dot(row, &x) * scale + bias;
+        let fields = layer.means.chunks_exact(layer.inputs).zip(&layer.bias).map(field);
+        x = if index == last { fields.collect() } else { fields.map(|field| if field >= 0.0 { 1.0 } else { -1.0 }).collect() };
+    }
+    x
+}
+
+/// In 32 sums, for the compiler to put into vectors.
+fn dot(a: &[f32], b: &[f32]) -> f32 {
+    const LANES: usize = 32;
+    let mut sums = [0.0; LANES];
+    let (blocks, rest) = a.as_chunks::<LANES>();
+    let (other_blocks, other_rest) = b.as_chunks::<LANES>();
+    for (a, b) in blocks.iter().zip(other_blocks) {
+        for lane in 0..LANES {
+            sums[lane] += a[lane] * b[lane];
+        }
+    }
+    sums.iter().sum::<f32>() + rest.iter().zip(other_rest).map(|(a, b)| a * b).sum::<f32>()
 }
 
 /// The length of one side's turn.
@@ -179,7 +230,11 @@ fn row(batch: usize, threads: usize, packed: f64, float: f64) -> Record {
 
 fn table_row(row: &Record) -> Record {
     let number = |key: &str| row[key].as_f64().unwrap_or(f64::NAN);
-    let time = |key: &str| format!("{} µs", digits(1e6 * number(key)));
+    let time = |key: &str| match number(key) {
+        seconds if seconds < 1e-3 => format!("{} µs", digits(1e6 * seconds)),
+        seconds if seconds < 1.0 => format!("{} ms", digits(1e3 * seconds)),
+        seconds => format!("{} s", digits(seconds)),
+    };
     let speed = |key: &str| grouped(number(key).round() as usize);
     Record::from_iter([
         ("batch".to_owned(), row["batch"].clone()),

@@ -1,5 +1,6 @@
 //! `isinglass export`.
 
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
@@ -73,8 +74,7 @@ impl Args {
         };
         packing::write_export(&path, &bytes)?;
         if self.print.format == Format::Table {
-            println!("{}: {} in {} bytes", path.display(), shape_text(&model), grouped(bytes.len()));
-            return Ok(());
+            return Ok(writeln!(io::stdout().lock(), "{}: {} in {} bytes", path.display(), shape_text(&model), grouped(bytes.len()))?);
         }
         let mut report = Report::default();
         report.facts(to_record(&json!({

@@ -70,6 +70,9 @@ impl Args {
         if self.output.plot()?.is_some() {
             return Err(usage("--plot draws means and neurons of a run or checkpoint; a packed network has neither"));
         }
+        if self.subject.has_choices() {
+            return Err(usage("--checkpoint and --data are for runs and checkpoints; a packed network is looked at as it is"));
+        }
         let result = file.describe();
         let mut report = Report::default();
         match self.output.format() {

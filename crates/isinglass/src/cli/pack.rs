@@ -1,13 +1,14 @@
 //! `isinglass pack`.
 
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use isinglass_lab::packing::{self, Draws};
 use isinglass_net::Checkpoint;
 use serde_json::json;
 
-use super::output::{FormatArgs, ThreadsArgs};
-use super::packed::{accuracy_on, bytes_of, shape_text};
+use super::output::{FormatArgs, ThreadsArgs, usage};
+use super::packed::{PackedFile, accuracy_on, bytes_of, shape_text};
 use super::report::{Report, to_record};
 use super::run::progress::bar;
 use super::run::subject::SubjectArgs;
@@ -49,6 +50,9 @@ pub struct Args {
 impl Args {
     pub fn run(self) -> Result<(), CliError> {
         packing::check_target(&self.output)?;
+        if PackedFile::open_if_packed(self.subject.path())?.is_some() {
+            return Err(usage(format!("{} is packed already", self.subject.path().display())));
+        }
         let (checkpoint, data) = self.subject.load_with_data_at_hand()?;
         let draws = self.samples.map(|samples| Draws { samples, seed: self.seed.unwrap_or(checkpoint.train.seed) });
         let images = data.as_ref().map_or(Ok(&[][..]), |data| bytes_of(&data.test))?;
@@ -72,8 +76,9 @@ impl Args {
         let checked = packed.checked;
         if self.print.format == Format::Table {
             let accuracy = accuracy.map_or(String::new(), |(accuracy, _)| format!(", {} of the test images right", percent(accuracy)));
-            println!("{}: {} in {} bytes{accuracy}", self.output.display(), shape_text(&model), grouped(bytes));
-            println!("checked: equal to the float network in every output sum, on {} images", grouped(checked));
+            let mut out = io::stdout().lock();
+            writeln!(out, "{}: {} in {} bytes{accuracy}", self.output.display(), shape_text(&model), grouped(bytes))?;
+            writeln!(out, "checked: equal to the float network in every output sum, on {} images", grouped(checked))?;
             return Ok(());
         }
         let mut report = Report::default();

@@ -56,7 +56,8 @@ impl PackedFile {
         if !Model::is_packed(&bytes) {
             return Ok(None);
         }
-        Ok(Some(Self { model: Model::load(path)?, bytes: bytes.len() }))
+        let in_file = |source: isinglass_bits::Error| isinglass_bits::Error::In { path: path.display().to_string(), source: source.into() };
+        Ok(Some(Self { model: Model::from_bytes(&bytes).map_err(in_file)?, bytes: bytes.len() }))
     }
 
     /// All that `isinglass inspect` says.
@@ -152,28 +153,23 @@ fn describe_layer(networks: &[Network], index: usize) -> Value {
         "up": matrices().map(BitMatrix::ups).sum::<u64>() as f64 / bits as f64,
         "first_weights": (0..inputs.min(SHOWN)).map(|column| if matrix.spin(0, column) > 0 { '+' } else { '−' }).collect::<String>(),
     });
-    layer["thresholds"] = match networks[0].layers().get(index) {
-        Some(_) => json!({
-            "least": thresholds.iter().min(),
-            "largest": thresholds.iter().max(),
-            "always_up": beyond(&|threshold| threshold <= -limit),
-            "never_up": beyond(&|threshold| threshold > limit),
-        }),
-        // The output has biases instead.
-        None => Value::Null,
-    };
+    // The output has biases instead.
+    let of_thresholds = |value: usize| (!thresholds.is_empty()).then_some(value);
+    layer["least_threshold"] = json!(thresholds.iter().min());
+    layer["largest_threshold"] = json!(thresholds.iter().max());
+    layer["always_up"] = json!(of_thresholds(beyond(&|threshold| threshold <= -limit)));
+    layer["never_up"] = json!(of_thresholds(beyond(&|threshold| threshold > limit)));
     layer
 }
 
 fn range_text(layer: &Value) -> String {
-    let thresholds = &layer["thresholds"];
-    match thresholds.is_object() {
-        true => format!("{} … {}", thresholds["least"], thresholds["largest"]),
-        false => "(biases)".to_owned(),
+    match layer["least_threshold"].is_null() {
+        true => "(biases)".to_owned(),
+        false => format!("{} … {}", layer["least_threshold"], layer["largest_threshold"]),
     }
 }
 
-/// `784-512×2-10`, or `16 × 784-512×2-10` for an ensemble.
+/// `784-512×2-10`, or `16 networks 784-512×2-10` for an ensemble.
 pub fn shape_text(model: &Model) -> String {
     let sizes = model.sizes();
     let mut parts: Vec<String> = Vec::new();

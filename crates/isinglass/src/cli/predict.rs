@@ -1,5 +1,6 @@
 //! `isinglass predict`.
 
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use isinglass_bits::Model;
@@ -66,6 +67,10 @@ struct Predictions {
 
 impl Args {
     pub fn run(self) -> Result<(), CliError> {
+        // Beside --data, clap forgets that this one requires --input.
+        if self.invert && self.input.is_none() {
+            return Err(usage("--invert is for the images of --input"));
+        }
         let model = self.model.load()?;
         match &self.input {
             Some(path) => self.predict_images(&model, path),
@@ -74,7 +79,7 @@ impl Args {
     }
 
     fn predict_images(&self, model: &Model, path: &Path) -> Result<(), CliError> {
-        let mut bytes = images::read(path, model.image.unwrap_or((1, model.inputs())))?;
+        let mut bytes = images::read(path, shape_of_images(model))?;
         if self.invert {
             bytes.iter_mut().for_each(|byte| *byte = 255 - *byte);
         }
@@ -101,8 +106,8 @@ impl Args {
         let mut report = Report::default();
         match self.output.format {
             Format::Table => {
-                println!("{}: {} of {} test images right of {name}", percent(accuracy), grouped(correct), grouped(test.len()));
-                return Ok(());
+                let (correct, images) = (grouped(correct), grouped(test.len()));
+                return Ok(writeln!(io::stdout().lock(), "{}: {correct} of {images} test images right of {name}", percent(accuracy))?);
             }
             Format::Json => report.facts(to_record(&json!({
                 "accuracy": accuracy,
@@ -131,9 +136,19 @@ impl Args {
         let Some(name) = name else {
             return Err(usage("say with --data what to look at, or with --input which images"));
         };
+        if self.data.is_none() && isinglass_data::Archive::named(name).is_none() && name != "digits" {
+            return Err(usage(format!("the network was packed with images of your own ({name}): say with --test-images which to look at")));
+        }
         let config = RunConfig { data: Some(name.clone()), ..RunConfig::default() };
         Ok((name.clone(), config.load_data(self.data_dir.as_deref())?.test))
     }
+}
+
+/// Height and width: as when it was packed, else a square if it can be one.
+fn shape_of_images(model: &Model) -> (usize, usize) {
+    let inputs = model.inputs();
+    let side = inputs.isqrt();
+    model.image.unwrap_or(if side * side == inputs { (side, side) } else { (1, inputs) })
 }
 
 impl Predictions {

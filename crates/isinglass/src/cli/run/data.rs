@@ -8,7 +8,7 @@ use isinglass_lab::run::RunConfig;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Data")]
 pub struct DataArgs {
-    /// digits (generated), mnist or fashion-mnist [default: digits]
+    /// digits (generated), mnist or fashion-mnist [default: those of the run, else digits]
     #[arg(long, value_name = "NAME", conflicts_with_all = ["train_images", "test_images"])]
     data: Option<String>,
 

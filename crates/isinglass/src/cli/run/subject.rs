@@ -14,7 +14,7 @@ use crate::cli::output::usage;
 /// Which network.
 #[derive(Debug, clap::Args)]
 pub struct SubjectArgs {
-    /// A run's directory, or a file of it (.safetensors)
+    /// A run's directory, or a checkpoint (.safetensors); inspect takes packed networks too
     #[arg(value_name = "DIR|FILE")]
     path: PathBuf,
 
@@ -46,6 +46,11 @@ impl SubjectArgs {
     /// The file or directory.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Whether a flag chooses a checkpoint or data.
+    pub fn has_choices(&self) -> bool {
+        self.checkpoint.is_some() || self.data.is_given()
     }
 
     /// The network, and the settings of its run if it lies in one.
