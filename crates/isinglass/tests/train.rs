@@ -250,6 +250,7 @@ fn help_tells_the_defaults_and_its_examples_are_understood() {
     }
 
     home.succeeds(&format!("{SMALL} --out runs/a"));
+    home.succeeds("pack runs/a -o model.safetensors");
     for command in ["train", "resume", "evaluate", "inspect"] {
         let help = home.succeeds(&format!("{command} --help")).replace("\\\n", "");
         let examples: Vec<&str> = help.lines().filter_map(|line| line.trim().strip_prefix("isinglass ")).collect();
