@@ -148,9 +148,7 @@ impl Sweep {
     pub fn record(&self, cell: &Cell) -> Result<Option<Record>, SweepError> {
         let path = self.record_path(cell);
         match fs::read(&path) {
-            Ok(bytes) => {
-                serde_json::from_slice(&bytes).map(Some).map_err(|error| SweepError::Damaged { path, reason: error.to_string() })
-            }
+            Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|error| SweepError::Damaged { path, reason: error.to_string() }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(SweepError::read(&path)(error)),
         }

@@ -66,8 +66,7 @@ impl Performance<'_> {
     pub(crate) fn run(mut self, sweep: &Sweep, data: &SweepData, scheduler: &Sender<Message>) {
         // The scheduler is gone only if it panicked; then nothing is left to be told.
         let tell = |message| drop(scheduler.send(message));
-        let options =
-            Options { threads: self.threads, checkpoint_steps: None, checkpoint_interval: Some(self.checkpoint_interval) };
+        let options = Options { threads: self.threads, checkpoint_steps: None, checkpoint_interval: Some(self.checkpoint_interval) };
         let began = Instant::now();
         let run = &mut self.claimed.run;
         let result = catch_unwind(AssertUnwindSafe(|| {
