@@ -76,7 +76,9 @@ impl Sweep {
     pub(crate) fn land(&self, cell: &Cell, claimed: Claimed, record: &Record) -> Result<(), SweepError> {
         let path = self.record_path(cell);
         let text = serde_json::to_string(record).expect("records are JSON") + "\n";
-        atomic::write(&path, text.as_bytes()).map_err(SweepError::write(&path))?;
+        fs::create_dir_all(atomic::directory_of(&path))
+            .and_then(|()| atomic::write(&path, text.as_bytes()))
+            .map_err(SweepError::write(&path))?;
         let _turn = self.turn()?;
         drop(claimed);
         if self.keeps_runs() { Ok(()) } else { self.remove_run(cell) }

@@ -73,10 +73,11 @@ impl Sweep {
             return Ok(sweep);
         }
         let text = format!("{}{}", if keep_runs { KEEP_RUNS } else { "" }, grid.to_toml());
+        // First, since it tells whose the directory is, also if this process is killed right after.
+        atomic::write(&path, text.as_bytes()).map_err(unusable(&path))?;
         for part in [CELLS, RUNS] {
             fs::create_dir_all(directory.join(part)).map_err(unusable(&directory.join(part)))?;
         }
-        atomic::write(&path, text.as_bytes()).map_err(unusable(&path))?;
         Ok(Self { directory: directory.to_owned(), grid, cells, keep_runs })
     }
 
