@@ -230,7 +230,7 @@ fn prepare<'a>(
     let Some(checkpoint) = checkpoint else {
         let (network, partition) = initial()?;
         let begin = if begins { Some(look(&network, &partition)?) } else { None };
-        return Ok((Trainer::new(network, train.clone(), examples, threads)?, begin));
+        return Ok((Trainer::prepared(network, train.clone(), examples, partition, threads)?, begin));
     };
     let begin = if begins {
         let (network, partition) = initial()?;
