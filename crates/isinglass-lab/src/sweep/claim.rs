@@ -72,12 +72,22 @@ impl Sweep {
         Ok(Claim::Mine(Claimed { run, attempts }))
     }
 
+    /// Removes what a process left that was killed between putting a cell on record and removing its run.
+    pub(crate) fn tidy(&self, cell: &Cell) -> Result<(), SweepError> {
+        if !self.keeps_runs() && self.run_directory(cell).exists() {
+            self.claim(cell, 1, None)?;
+        }
+        Ok(())
+    }
+
     /// Puts a cell on record and gives it back.
     pub(crate) fn land(&self, cell: &Cell, claimed: Claimed, record: &Record) -> Result<(), SweepError> {
         let path = self.record_path(cell);
         let text = serde_json::to_string(record).expect("records are JSON") + "\n";
+        // Half a file, if this process is killed now, lies among what is removed with the run.
         fs::create_dir_all(atomic::directory_of(&path))
-            .and_then(|()| atomic::write(&path, text.as_bytes()))
+            .and_then(|()| atomic::create_temporary(&self.run_directory(cell).join("record")))
+            .and_then(|(temporary, file)| atomic::write_and_rename(&temporary, file, &path, text.as_bytes()))
             .map_err(SweepError::write(&path))?;
         let _turn = self.turn()?;
         drop(claimed);

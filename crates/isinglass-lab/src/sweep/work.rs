@@ -164,14 +164,17 @@ impl<'a> Scheduler<'a> {
             broken: None,
         };
         for index in wanted {
-            let retry = match sweep.status(&sweep.cells()[index])? {
+            let cell = &sweep.cells()[index];
+            let retry = match sweep.status(cell)? {
                 Status::Done(record) => {
+                    sweep.tidy(cell)?;
                     scheduler.standing.done += 1;
                     scheduler.learn(index, &record);
                     continue;
                 }
                 Status::Failed(record) if options.retry_failed => Some(record.run.attempts.len()),
                 Status::Failed(_) => {
+                    sweep.tidy(cell)?;
                     scheduler.standing.failed += 1;
                     continue;
                 }
