@@ -17,7 +17,7 @@ const ATTEMPTS: &str = "attempts.jsonl";
 /// What became of the wish to run a cell.
 pub(crate) enum Claim {
     /// It is this process's.
-    Mine(Claimed),
+    Mine(Box<Claimed>),
     /// Another process is at it.
     Busy,
     /// It has ended.
@@ -37,12 +37,12 @@ impl Sweep {
         let directory = self.run_directory(cell);
         let mut attempts = Vec::new();
         let record = self.record(cell)?;
-        if record.is_some() && directory.exists() {
-            // It was left by a process that was killed at the end of the cell, or is to be kept, or somebody is about to remove it.
-            match self.open_run(cell) {
-                Err(RunError::Busy(_)) => return Ok(Claim::Busy),
-                Err(_) | Ok(_) => {}
-            }
+        // It was left by a process that was killed at the end of the cell, or is to be kept, or somebody is about to remove it.
+        if record.is_some()
+            && directory.exists()
+            && let Err(RunError::Busy(_)) = self.open_run(cell)
+        {
+            return Ok(Claim::Busy);
         }
         if let Some(record) = record {
             let is_retried = record.is_failed() && retry == Some(record.run.attempts.len());
@@ -69,7 +69,7 @@ impl Sweep {
             attempts.iter().map(|attempt| serde_json::to_string(attempt).expect("texts and numbers are JSON") + "\n").collect();
         let file = OpenOptions::new().create(true).write(true).truncate(true).open(&path);
         file.and_then(|mut file| file.write_all(lines.as_bytes())).map_err(SweepError::write(&path))?;
-        Ok(Claim::Mine(Claimed { run, attempts }))
+        Ok(Claim::Mine(Box::new(Claimed { run, attempts })))
     }
 
     /// Removes what a process left that was killed between putting a cell on record and removing its run.
@@ -81,7 +81,7 @@ impl Sweep {
     }
 
     /// Puts a cell on record and gives it back.
-    pub(crate) fn land(&self, cell: &Cell, claimed: Claimed, record: &Record) -> Result<(), SweepError> {
+    pub(crate) fn land(&self, cell: &Cell, claimed: Box<Claimed>, record: &Record) -> Result<(), SweepError> {
         let path = self.record_path(cell);
         let text = serde_json::to_string(record).expect("records are JSON") + "\n";
         // Half a file, if this process is killed now, lies among what is removed with the run.

@@ -21,7 +21,7 @@ pub(crate) enum Message {
     /// It is on record.
     Landed(usize, Box<Record>),
     /// It was asked to stop, has saved its state, and can go on.
-    Stopped(usize, Claimed, Spent),
+    Stopped(usize, Box<Claimed>, Spent),
     /// The machine failed it.
     Broken(usize, SweepError),
 }
@@ -54,7 +54,7 @@ impl Reins {
 pub(crate) struct Performance<'a> {
     pub index: usize,
     pub cell: &'a Cell,
-    pub claimed: Claimed,
+    pub claimed: Box<Claimed>,
     pub threads: usize,
     pub checkpoint_interval: Duration,
     pub spent: Spent,

@@ -121,7 +121,7 @@ struct Waiting {
     /// How often it was tried before it is retried.
     retry: Option<usize>,
     /// Its run, if this process has it already.
-    claimed: Option<(Claimed, Spent)>,
+    claimed: Option<(Box<Claimed>, Spent)>,
 }
 
 struct Scheduler<'a> {
