@@ -15,6 +15,8 @@
 //! # Ok::<(), isinglass_data::Error>(())
 //! ```
 
+use std::sync::OnceLock;
+
 use crate::Error;
 
 /// Images and labels for training and testing.
@@ -97,6 +99,17 @@ pub struct Split {
     width: usize,
     pixels: Pixels,
     labels: Vec<u8>,
+    digest: Memo,
+}
+
+/// Something that is worked out once, and says nothing that the images do not.
+#[derive(Clone, Debug, Default)]
+struct Memo(OnceLock<String>);
+
+impl PartialEq for Memo {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 impl Split {
@@ -121,7 +134,7 @@ impl Split {
         {
             return Err(Error::NotFinite { value: floats[at].to_string(), row: at / size, column: at % size });
         }
-        Ok(Self { height, width, pixels, labels })
+        Ok(Self { height, width, pixels, labels, digest: Memo::default() })
     }
 
     /// Number of images.
@@ -142,6 +155,11 @@ impl Split {
     /// Pixels of an image.
     pub fn image_len(&self) -> usize {
         self.height * self.width
+    }
+
+    /// A place to remember a digest of images and labels in, which never change.
+    pub fn digest_memo(&self) -> &OnceLock<String> {
+        &self.digest.0
     }
 
     /// All pixels, image after image.
@@ -201,6 +219,7 @@ impl Split {
     }
 
     fn into_floats(mut self) -> Self {
+        self.digest = Memo::default();
         if let Pixels::Bytes(bytes) = &self.pixels {
             self.pixels = Pixels::Floats(bytes.iter().map(|x| f32::from(*x)).collect());
         }

@@ -1,4 +1,4 @@
-//! Experiments with binary networks and their theory: training runs, their networks as packed bits, grids over the plane of initialisations, and the charts that show them.
+//! Experiments with binary networks and their theory: training runs, sweeps of many of them, their networks as packed bits, grids over the plane of initialisations, and the charts that show them.
 
 mod atomic;
 
@@ -6,3 +6,4 @@ pub mod chart;
 pub mod packing;
 pub mod phase_diagram;
 pub mod run;
+pub mod sweep;

@@ -24,14 +24,14 @@
 //! # Ok::<(), isinglass_lab::run::RunError>(())
 //! ```
 
-mod config;
+pub(crate) mod config;
 mod data;
 mod error;
 mod evaluation;
 mod inspection;
-mod lock;
+pub(crate) mod lock;
 mod metrics;
-mod name;
+pub(crate) mod name;
 mod reach;
 mod summary;
 mod training;
@@ -72,6 +72,8 @@ pub const SUMMARY: &str = "summary.json";
 pub struct Run {
     directory: PathBuf,
     config: RunConfig,
+    /// Whether the directory is gone once the run has ended: then nothing is written that only a later reader needs.
+    is_scratch: bool,
     _lock: Lock,
 }
 
@@ -96,7 +98,7 @@ impl Run {
         }
         let path = directory.join(CONFIG);
         atomic::write(&path, config.to_toml().as_bytes()).map_err(RunError::write(&path))?;
-        Ok(Self { directory: directory.to_owned(), config, _lock: lock })
+        Ok(Self { directory: directory.to_owned(), config, is_scratch: false, _lock: lock })
     }
 
     /// Opens a run to go on with it.
@@ -107,13 +109,17 @@ impl Run {
     pub fn open(directory: &Path) -> Result<Self, RunError> {
         let config = read_config(directory)?.resolved()?;
         let lock = Lock::take(directory)?;
-        // What a process that was killed had not finished writing.
-        let names = entries(directory).map_err(RunError::read(directory))?;
-        for name in names.iter().filter(|name| name.ends_with(".tmp")) {
-            let path = directory.join(name);
-            fs::remove_file(&path).map_err(RunError::write(&path))?;
-        }
-        Ok(Self { directory: directory.to_owned(), config, _lock: lock })
+        remove_unfinished(directory)?;
+        Ok(Self { directory: directory.to_owned(), config, is_scratch: false, _lock: lock })
+    }
+
+    /// A run whose directory only lives until its end: made anew, or gone on with if it holds a checkpoint of these settings. It has no `config.toml`, no
+    /// `best.safetensors` and no `summary.json`, and waits for the disk only when it saves a checkpoint.
+    pub(crate) fn scratch(directory: &Path, config: RunConfig) -> Result<Self, RunError> {
+        fs::create_dir_all(directory).map_err(|source| RunError::Directory { path: directory.to_owned(), source })?;
+        let lock = Lock::take(directory)?;
+        remove_unfinished(directory)?;
+        Ok(Self { directory: directory.to_owned(), config, is_scratch: true, _lock: lock })
     }
 
     /// Where the run is kept.
@@ -185,6 +191,16 @@ pub fn read_checkpoint(directory: &Path, file: &'static str) -> Result<Checkpoin
         return Err(RunError::NoCheckpoint { directory: directory.to_owned(), file });
     }
     Ok(Checkpoint::load(&path)?)
+}
+
+/// Removes what a process that was killed had not finished writing.
+fn remove_unfinished(directory: &Path) -> Result<(), RunError> {
+    let names = entries(directory).map_err(RunError::read(directory))?;
+    for name in names.iter().filter(|name| name.ends_with(".tmp")) {
+        let path = directory.join(name);
+        fs::remove_file(&path).map_err(RunError::write(&path))?;
+    }
+    Ok(())
 }
 
 fn entries(directory: &Path) -> io::Result<Vec<String>> {

@@ -9,6 +9,8 @@
 //! # Ok::<(), isinglass_net::Error>(())
 //! ```
 
+use std::sync::OnceLock;
+
 use sha2::{Digest, Sha256};
 
 use crate::{Error, Preprocessing, Rng, TrainConfig};
@@ -29,6 +31,7 @@ pub struct Examples<'a> {
     features: usize,
     labels: &'a [u8],
     classes: usize,
+    memo: Option<&'a OnceLock<String>>,
 }
 
 impl<'a> Examples<'a> {
@@ -61,7 +64,13 @@ impl<'a> Examples<'a> {
             let (row, column) = (at / features, at % features);
             return Err(Error::Examples(format!("value {} of example {row}, feature {column}: inputs are finite numbers", floats[at])));
         }
-        Ok(Self { values, features, labels, classes })
+        Ok(Self { values, features, labels, classes, memo: None })
+    }
+
+    /// The same, remembering their digest in a place that belongs to just these examples: many runs with the same data then work it out once.
+    #[must_use]
+    pub fn remembering(self, memo: &'a OnceLock<String>) -> Self {
+        Self { memo: Some(memo), ..self }
     }
 
     /// Number of examples.
@@ -116,6 +125,13 @@ impl<'a> Examples<'a> {
 
     /// The SHA-256 of values and labels: what tells one data set from another.
     pub(crate) fn digest(&self) -> String {
+        match self.memo {
+            Some(memo) => memo.get_or_init(|| self.work_digest_out()).clone(),
+            None => self.work_digest_out(),
+        }
+    }
+
+    fn work_digest_out(&self) -> String {
         let mut hash = Sha256::new();
         match self.values {
             Values::Bytes(bytes) => hash.update(bytes),
@@ -127,6 +143,10 @@ impl<'a> Examples<'a> {
 
     /// The preprocessing that gives these examples mean 0 and variance 1.
     pub fn standardising(&self, indices: &[u32]) -> Preprocessing {
+        if let Values::Bytes(bytes) = self.values {
+            let (mean, variance) = self.moments_of_bytes(bytes, indices);
+            return Preprocessing::standardising(mean, variance.sqrt());
+        }
         let mut raw = vec![0.0; self.features];
         let count = (indices.len() * self.features) as f64;
         let mut total = |term: &mut dyn FnMut(f64) -> f64| {
@@ -140,6 +160,23 @@ impl<'a> Examples<'a> {
         let mean = total(&mut |value| value);
         let variance = total(&mut |value| (value - mean) * (value - mean));
         Preprocessing::standardising(mean, variance.sqrt())
+    }
+
+    /// Mean and variance by sums of integers, which are exact and fast.
+    fn moments_of_bytes(&self, bytes: &[u8], indices: &[u32]) -> (f64, f64) {
+        // A part's sum of squares fits 32 bits.
+        const PART: usize = 1 << 15;
+        let (mut sum, mut squares) = (0u64, 0u64);
+        for &index in indices {
+            for part in bytes[index as usize * self.features..][..self.features].chunks(PART) {
+                sum += u64::from(part.iter().map(|&value| u32::from(value)).sum::<u32>());
+                squares += u64::from(part.iter().map(|&value| u32::from(value) * u32::from(value)).sum::<u32>());
+            }
+        }
+        let count = (indices.len() * self.features) as u128;
+        let (sum, squares) = (u128::from(sum), u128::from(squares));
+        let variance = (count * squares - sum * sum) as f64 / (count * count) as f64;
+        (sum as f64 / count as f64, variance)
     }
 }
 

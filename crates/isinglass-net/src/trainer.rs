@@ -98,6 +98,21 @@ impl<'a> Trainer<'a> {
         Self::start(network, config, examples, partition, threads, Kernels::choose())
     }
 
+    /// Starts a run with a network that has its preprocessing, and examples that are chosen already.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Trainer::new`].
+    pub fn prepared(
+        network: Network,
+        config: TrainConfig,
+        examples: Examples<'a>,
+        partition: Partition,
+        threads: usize,
+    ) -> Result<Self, Error> {
+        Self::start(network, config, examples, partition, threads, Kernels::choose())
+    }
+
     #[cfg(test)]
     pub(crate) fn with_kernels(
         network: Network,

@@ -12,6 +12,7 @@ mod predict;
 mod report;
 mod resume;
 mod run;
+mod sweep;
 mod theory;
 mod train;
 
@@ -40,6 +41,10 @@ enum Command {
     Export(export::Args),
     Bench(bench::Args),
 
+    /// Grids of training runs: running them, how they stand, their results
+    #[command(subcommand)]
+    Sweep(sweep::Command),
+
     /// How signals travel through a random network, before any training
     #[command(subcommand)]
     Theory(theory::Command),
@@ -67,6 +72,7 @@ impl Cli {
             Command::Predict(args) => args.run(),
             Command::Export(args) => args.run(),
             Command::Bench(args) => args.run(),
+            Command::Sweep(command) => command.run(),
             Command::Theory(command) => command.run(),
             Command::Data(command) => command.run(),
         }
@@ -96,6 +102,31 @@ pub enum CliError {
     /// A run cannot be made, opened or brought to its end.
     #[error(transparent)]
     Run(#[from] isinglass_lab::run::RunError),
+    /// A sweep cannot be made, opened or brought to its end.
+    #[error(transparent)]
+    Sweep(#[from] isinglass_lab::sweep::SweepError),
+    /// A signal stopped a sweep.
+    #[error("stopped with {done} of {cells} cells done; `{command}` goes on from there")]
+    SweepStopped {
+        /// Cells with a result.
+        done: usize,
+        /// Cells in all.
+        cells: usize,
+        /// What goes on.
+        command: String,
+        /// The signal's number.
+        signal: u8,
+    },
+    /// A sweep has come to its end, but some of its cells have not.
+    #[error("{failed} of {cells} cells failed: `isinglass sweep status {}` says why, --retry-failed runs them again", .directory.display())]
+    CellsFailed {
+        /// Cells with an error.
+        failed: usize,
+        /// Cells in all.
+        cells: usize,
+        /// The sweep's directory.
+        directory: PathBuf,
+    },
     /// A network cannot be packed.
     #[error(transparent)]
     Pack(#[from] isinglass_lab::packing::PackError),
@@ -127,14 +158,17 @@ impl CliError {
     /// 2 for what the user can change, 1 for what went wrong on the way.
     pub fn exit_code(&self) -> ExitCode {
         use isinglass_lab::packing::PackError;
+        use isinglass_lab::sweep::SweepError;
         use isinglass_theory::Error as TheoryError;
         match self {
             Self::Theory(TheoryError::NotConverged { .. } | TheoryError::NoRoot(_)) | Self::Output(_) => ExitCode::from(1),
             Self::Data(error) if went_wrong_on_the_way(error) => ExitCode::from(1),
             Self::Run(error) if broke_off(error) => ExitCode::from(1),
             Self::Pack(PackError::Differs { .. } | PackError::Write { .. }) => ExitCode::from(1),
+            Self::Sweep(SweepError::Write { .. }) | Self::CellsFailed { .. } => ExitCode::from(1),
+            Self::Sweep(SweepError::Run(error)) if broke_off(error) => ExitCode::from(1),
             // What a shell makes of a process that a signal ended.
-            Self::Stopped { signal, .. } => ExitCode::from(128 + signal),
+            Self::Stopped { signal, .. } | Self::SweepStopped { signal, .. } => ExitCode::from(128 + signal),
             _ => ExitCode::from(2),
         }
     }

@@ -16,7 +16,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         // The reader of our output has gone away, as `head` does: nothing is wrong.
         Err(cli::CliError::Output(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
-        Err(error @ cli::CliError::Stopped { .. }) => {
+        Err(error @ (cli::CliError::Stopped { .. } | cli::CliError::SweepStopped { .. })) => {
             eprintln!("{error}");
             error.exit_code()
         }

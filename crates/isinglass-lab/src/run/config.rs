@@ -162,7 +162,7 @@ impl RunConfig {
         toml::to_string(self).expect("checked: every value has a place in TOML")
     }
 
-    fn paths(&mut self) -> impl Iterator<Item = &mut PathBuf> {
+    pub(crate) fn paths(&mut self) -> impl Iterator<Item = &mut PathBuf> {
         [&mut self.train_images, &mut self.train_labels, &mut self.test_images, &mut self.test_labels, &mut self.data_dir]
             .into_iter()
             .flatten()
@@ -290,7 +290,7 @@ pub fn check_samples(samples: &[usize]) -> Result<(), RunError> {
 }
 
 /// TOML's account of an error takes several lines and repeats the text.
-fn one_sentence(text: &str, error: &toml::de::Error) -> String {
+pub(crate) fn one_sentence(text: &str, error: &toml::de::Error) -> String {
     let message = error.message().lines().collect::<Vec<_>>().join(", ");
     match error.span() {
         Some(span) => format!("line {}: {message}", 1 + text[..span.start].matches('\n').count()),

@@ -36,7 +36,7 @@ pub fn examples(split: &Split, classes: usize) -> Result<Examples<'_>, RunError>
         Pixels::Bytes(bytes) => Values::Bytes(bytes),
         Pixels::Floats(floats) => Values::Floats(floats),
     };
-    Ok(Examples::new(values, split.image_len(), split.labels(), classes)?)
+    Ok(Examples::new(values, split.image_len(), split.labels(), classes)?.remembering(split.digest_memo()))
 }
 
 /// Checks that a network can look at the data.

@@ -18,11 +18,13 @@ use super::RunError;
 pub(crate) struct Metrics {
     path: PathBuf,
     file: File,
+    /// Whether every line waits for the disk.
+    is_durable: bool,
 }
 
 impl Metrics {
     /// Opens the file of a run that stands at `step`, and gives back the lines that still hold.
-    pub(crate) fn open(path: &Path, step: u64) -> Result<(Self, Vec<Value>), RunError> {
+    pub(crate) fn open(path: &Path, step: u64, is_durable: bool) -> Result<(Self, Vec<Value>), RunError> {
         let mut file = OpenOptions::new().create(true).read(true).write(true).truncate(false).open(path).map_err(RunError::write(path))?;
         let text = std::fs::read(path).map_err(RunError::read(path))?;
         let (mut lines, mut length) = valid_lines(&text, step);
@@ -31,14 +33,20 @@ impl Metrics {
             (lines, length) = (Vec::new(), 0);
         }
         file.set_len(length as u64).and_then(|()| file.seek(SeekFrom::End(0))).map_err(RunError::write(path))?;
-        Ok((Self { path: path.to_owned(), file }, lines))
+        Ok((Self { path: path.to_owned(), file, is_durable }, lines))
     }
 
-    /// Adds a line, and sees that it reaches the disk.
+    /// Adds a line.
     pub(crate) fn append(&mut self, line: &impl Serialize) -> Result<(), RunError> {
         let mut text = serde_json::to_vec(line).expect("records are JSON");
         text.push(b'\n');
-        self.file.write_all(&text).and_then(|()| self.file.sync_data()).map_err(RunError::write(&self.path))
+        self.file.write_all(&text).map_err(RunError::write(&self.path))?;
+        if self.is_durable { self.sync() } else { Ok(()) }
+    }
+
+    /// Sees that all lines reach the disk: always before a checkpoint that they belong to.
+    pub(crate) fn sync(&self) -> Result<(), RunError> {
+        self.file.sync_data().map_err(RunError::write(&self.path))
     }
 }
 

@@ -17,6 +17,13 @@ fn timestamp(time: SystemTime) -> String {
     format!("{year:04}{month:02}{day:02}-{hour:02}{minute:02}{second:02}")
 }
 
+/// `2026-01-31T23:59:59Z`.
+pub(crate) fn iso_time(time: SystemTime) -> String {
+    let text = timestamp(time);
+    let part = |from: usize, to: usize| &text[from..to];
+    format!("{}-{}-{}T{}:{}:{}Z", part(0, 4), part(4, 6), part(6, 8), part(9, 11), part(11, 13), part(13, 15))
+}
+
 /// The Gregorian date of a day counted from 1 January 1970, by counting from 1 March of the year 0 in eras of 400 years (H. Hinnant, `civil_from_days`).
 fn civil_date(days: u64) -> (u64, u64, u64) {
     let days = days + 719_468;
@@ -46,5 +53,6 @@ mod tests {
         ] {
             assert_eq!(timestamp(UNIX_EPOCH + Duration::from_secs(seconds)), text);
         }
+        assert_eq!(iso_time(UNIX_EPOCH + Duration::from_secs(951_782_399)), "2000-02-28T23:59:59Z");
     }
 }

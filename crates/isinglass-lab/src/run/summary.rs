@@ -47,6 +47,9 @@ pub(crate) fn finish(
     extend(&mut summary, &evaluation);
     extend(&mut summary, &inspection);
     summary["config"] = config.to_json();
+    if run.is_scratch {
+        return Ok(summary);
+    }
     let path = run.directory().join(SUMMARY);
     atomic::write(&path, format!("{summary:#}\n").as_bytes()).map_err(RunError::write(&path))?;
     Ok(summary)

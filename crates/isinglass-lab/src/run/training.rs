@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use isinglass_data::Dataset;
 use isinglass_net::{Checkpoint, Examples, Initialisation, Network, NetworkConfig, Partition, Progress, Rng, Step, TrainConfig, Trainer};
@@ -21,11 +21,13 @@ pub struct Options {
     pub threads: usize,
     /// Save the last checkpoint also after every so many steps, not after epochs only.
     pub checkpoint_steps: Option<NonZeroU64>,
+    /// Save the last checkpoint when so much time has passed since it was last saved, and not after every epoch: for many short runs.
+    pub checkpoint_interval: Option<Duration>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { threads: std::thread::available_parallelism().map_or(1, usize::from), checkpoint_steps: None }
+        Self { threads: std::thread::available_parallelism().map_or(1, usize::from), checkpoint_steps: None, checkpoint_interval: None }
     }
 }
 
@@ -81,7 +83,7 @@ impl Run {
         let train_config = self.config.train_config()?;
         let checkpoint = self.last_checkpoint(&config, &train_config)?;
         let step = checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.progress().step);
-        let (mut metrics, lines) = Metrics::open(&self.path(METRICS), step)?;
+        let (mut metrics, lines) = Metrics::open(&self.path(METRICS), step, !self.is_scratch)?;
         let (mut trainer, begin) = prepare(data, &config, &train_config, checkpoint, lines.is_empty(), options.threads)?;
 
         let progress = trainer.progress();
@@ -126,10 +128,11 @@ impl Run {
     ) -> Result<(), RunError> {
         let (last, best) = (self.path(LAST), self.path(BEST));
         let mut clock = Clock::start();
-        let mut saved = None;
+        let mut saved = Saved { step: None, when: Instant::now(), took: Duration::ZERO };
         while !trainer.is_finished() {
             if stop.load(Ordering::Relaxed) {
-                if saved != Some(trainer.progress().step) {
+                if saved.step != Some(trainer.progress().step) {
+                    metrics.sync()?;
                     trainer.save(&last)?;
                 }
                 return Err(RunError::Stopped);
@@ -138,7 +141,7 @@ impl Run {
             clock.samples += step.examples;
             watch(Event::Step { step: &step, progress: trainer.progress() });
             if let Some(report) = &step.epoch {
-                if report.is_best {
+                if report.is_best && !self.is_scratch {
                     trainer.save(&best)?;
                 }
                 let line = epoch_line(report, step.step, clock.samples, clock.seconds());
@@ -146,10 +149,19 @@ impl Run {
                 watch(Event::Epoch(&line));
                 clock = Clock::start();
             }
-            if step.epoch.is_some() || options.checkpoint_steps.is_some_and(|steps| step.step % steps == 0) {
+            let is_due = match options.checkpoint_interval {
+                Some(interval) => saved.is_older_than(interval),
+                None => step.epoch.is_some(),
+            };
+            if is_due || options.checkpoint_steps.is_some_and(|steps| step.step % steps == 0) {
+                let began = Instant::now();
+                metrics.sync()?;
                 trainer.save(&last)?;
-                saved = Some(step.step);
+                saved = Saved { step: Some(step.step), when: Instant::now(), took: began.elapsed() };
             }
+        }
+        if !self.is_scratch && saved.step != Some(trainer.progress().step) && options.checkpoint_interval.is_some() {
+            trainer.save(&last)?;
         }
         Ok(())
     }
@@ -218,7 +230,7 @@ fn prepare<'a>(
     let Some(checkpoint) = checkpoint else {
         let (network, partition) = initial()?;
         let begin = if begins { Some(look(&network, &partition)?) } else { None };
-        return Ok((Trainer::new(network, train.clone(), examples, threads)?, begin));
+        return Ok((Trainer::prepared(network, train.clone(), examples, partition, threads)?, begin));
     };
     let begin = if begins {
         let (network, partition) = initial()?;
@@ -232,6 +244,20 @@ fn prepare<'a>(
 fn notices_of(start: &Value) -> Vec<String> {
     let notices = start["notices"].as_array().into_iter().flatten();
     notices.filter_map(|notice| notice.as_str().map(str::to_owned)).collect()
+}
+
+/// The last checkpoint of this process.
+struct Saved {
+    step: Option<u64>,
+    when: Instant,
+    took: Duration,
+}
+
+impl Saved {
+    /// Whether it is time for another. Saving takes no more than two per cent of the time, however slow the disk.
+    fn is_older_than(&self, interval: Duration) -> bool {
+        self.when.elapsed() >= interval.max(50 * self.took)
+    }
 }
 
 /// Time and examples since an epoch began or the run went on.

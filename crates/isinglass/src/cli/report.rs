@@ -46,6 +46,11 @@ impl Report {
         self
     }
 
+    /// Leaves nothing behind: the end of a chain.
+    pub fn take(&mut self) -> Self {
+        std::mem::take(self)
+    }
+
     /// Names the columns of a table that may be empty.
     pub fn columns(&mut self, columns: impl IntoIterator<Item = String>) -> &mut Self {
         if let Some(rows) = &mut self.rows {

@@ -50,7 +50,7 @@ impl PerformArgs {
     /// Trains to the end and prints the result.
     pub fn train(&self, mut run: Run, data: &Dataset) -> Result<(), CliError> {
         let signals = Signals::listen()?;
-        let options = Options { threads: self.threads.count(), checkpoint_steps: self.checkpoint_steps };
+        let options = Options { threads: self.threads.count(), checkpoint_steps: self.checkpoint_steps, checkpoint_interval: None };
         let mut watcher = Watcher::new(self.quiet);
         let (config, directory) = (run.config().clone(), run.directory().to_owned());
         let result = run.train(data, &options, signals.asked(), &mut |event| {

@@ -1,0 +1,115 @@
+//! Who runs which cell.
+//!
+//! A process that runs a cell holds the lock of the cell's run. Taking and giving it back, and removing its directory, happen in turns (the lock of the whole sweep), so that
+//! nobody holds the lock of a file that is no longer there.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+
+use super::record::Attempt;
+use super::{Cell, Record, Sweep, SweepError};
+use crate::atomic;
+use crate::run::{Run, RunError};
+
+/// Who worked on the run, one JSON object to a line.
+const ATTEMPTS: &str = "attempts.jsonl";
+
+/// What became of the wish to run a cell.
+pub(crate) enum Claim {
+    /// It is this process's.
+    Mine(Box<Claimed>),
+    /// Another process is at it.
+    Busy,
+    /// It has ended.
+    Ended(Box<Record>),
+}
+
+/// A cell that this process runs.
+pub(crate) struct Claimed {
+    pub run: Run,
+    pub attempts: Vec<Attempt>,
+}
+
+impl Sweep {
+    /// Takes a cell to run it, or to go on with it. One that has failed is taken if it has been tried just `retry` times: another process may have tried it again meanwhile.
+    pub(crate) fn claim(&self, cell: &Cell, threads: usize, retry: Option<usize>) -> Result<Claim, SweepError> {
+        let _turn = self.turn()?;
+        let directory = self.run_directory(cell);
+        let mut attempts = Vec::new();
+        let record = self.record(cell)?;
+        // It was left by a process that was killed at the end of the cell, or is to be kept, or somebody is about to remove it.
+        if record.is_some()
+            && directory.exists()
+            && let Err(RunError::Busy(_)) = self.open_run(cell)
+        {
+            return Ok(Claim::Busy);
+        }
+        if let Some(record) = record {
+            let is_retried = record.is_failed() && retry == Some(record.run.attempts.len());
+            if is_retried || !self.keeps_runs() {
+                self.remove_run(cell)?;
+            }
+            if !is_retried {
+                return Ok(Claim::Ended(Box::new(record)));
+            }
+            let path = self.record_path(cell);
+            fs::remove_file(&path).map_err(SweepError::write(&path))?;
+            attempts = record.run.attempts;
+        }
+        let run = match self.open_run(cell) {
+            Err(RunError::Busy(_)) => return Ok(Claim::Busy),
+            run => run?,
+        };
+        let path = directory.join(ATTEMPTS);
+        // Lines that were torn by a power cut are of no importance.
+        let earlier = fs::read_to_string(&path).unwrap_or_default();
+        attempts.extend(earlier.lines().filter_map(|line| serde_json::from_str(line).ok()));
+        attempts.push(Attempt::new(threads));
+        let lines: String =
+            attempts.iter().map(|attempt| serde_json::to_string(attempt).expect("texts and numbers are JSON") + "\n").collect();
+        let file = OpenOptions::new().create(true).write(true).truncate(true).open(&path);
+        file.and_then(|mut file| file.write_all(lines.as_bytes())).map_err(SweepError::write(&path))?;
+        Ok(Claim::Mine(Box::new(Claimed { run, attempts })))
+    }
+
+    /// Removes what a process left that was killed between putting a cell on record and removing its run.
+    pub(crate) fn tidy(&self, cell: &Cell) -> Result<(), SweepError> {
+        if !self.keeps_runs() && self.run_directory(cell).exists() {
+            self.claim(cell, 1, None)?;
+        }
+        Ok(())
+    }
+
+    /// Puts a cell on record and gives it back.
+    pub(crate) fn land(&self, cell: &Cell, claimed: Box<Claimed>, record: &Record) -> Result<(), SweepError> {
+        let path = self.record_path(cell);
+        let text = serde_json::to_string(record).expect("records are JSON") + "\n";
+        // Half a file, if this process is killed now, lies among what is removed with the run.
+        fs::create_dir_all(atomic::directory_of(&path))
+            .and_then(|()| atomic::create_temporary(&self.run_directory(cell).join("record")))
+            .and_then(|(temporary, file)| atomic::write_and_rename(&temporary, file, &path, text.as_bytes()))
+            .map_err(SweepError::write(&path))?;
+        let _turn = self.turn()?;
+        drop(claimed);
+        if self.keeps_runs() { Ok(()) } else { self.remove_run(cell) }
+    }
+
+    fn open_run(&self, cell: &Cell) -> Result<Run, RunError> {
+        let directory = self.run_directory(cell);
+        if !self.keeps_runs() {
+            return Run::scratch(&directory, cell.config.clone());
+        }
+        match Run::open(&directory) {
+            Err(RunError::NoRun(_)) => Run::create(&directory, cell.config.clone()),
+            run => run,
+        }
+    }
+
+    fn remove_run(&self, cell: &Cell) -> Result<(), SweepError> {
+        let directory = self.run_directory(cell);
+        match fs::remove_dir_all(&directory) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(SweepError::write(&directory)(error)),
+            _ => Ok(()),
+        }
+    }
+}

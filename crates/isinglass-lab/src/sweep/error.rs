@@ -1,0 +1,107 @@
+//! Why a sweep cannot be made, opened or brought to its end.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use crate::run::RunError;
+
+/// The error type of sweeps.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum SweepError {
+    /// The grid's file cannot be used.
+    #[error("{}: {reason}", .path.display())]
+    Grid {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The settings of one cell are impossible.
+    #[error("the cell {cell}: {source}")]
+    Cell {
+        /// Where it lies in the grid.
+        cell: String,
+        /// What is wrong with it.
+        source: Box<RunError>,
+    },
+    /// A sweep has no such cell.
+    #[error("{} has no cell {cell}", .directory.display())]
+    UnknownCell {
+        /// The sweep's directory.
+        directory: PathBuf,
+        /// The name that was given.
+        cell: String,
+    },
+    /// The directory holds no sweep.
+    #[error("{} holds no sweep: there is no {} in it", .0.display(), super::SWEEP)]
+    NoSweep(PathBuf),
+    /// The directory holds something else.
+    #[error("{} is not empty and holds no sweep: choose another directory with --out", .0.display())]
+    NotEmpty(PathBuf),
+    /// The directory was made with another grid.
+    #[error("{} was made with another grid ({what}): choose another directory with --out, or restore the grid", .directory.display())]
+    OtherGrid {
+        /// The sweep's directory.
+        directory: PathBuf,
+        /// How the two differ.
+        what: String,
+    },
+    /// The directory cannot be made or used.
+    #[error("cannot use the directory {}: {source}", .path.display())]
+    Directory {
+        /// The directory, or the file in it that cannot be made.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// What every run needs, such as its data.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// A file cannot be read.
+    #[error("cannot read {}: {source}", .path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A cell's file is damaged.
+    #[error("{}: damaged ({reason}); remove it to have the cell run again", .path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A file cannot be written.
+    #[error("cannot write {}: {source}; what is finished is kept, and the same command goes on from there", .path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// Somebody asked the sweep to stop.
+    #[error("stopped as asked")]
+    Stopped,
+}
+
+impl SweepError {
+    pub(crate) fn read(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
+        let path = path.to_owned();
+        move |source| Self::Read { path, source }
+    }
+
+    pub(crate) fn write(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
+        let path = path.to_owned();
+        move |source| Self::Write { path, source }
+    }
+
+    pub(crate) fn directory(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
+        let path = path.to_owned();
+        move |source| Self::Directory { path, source }
+    }
+}

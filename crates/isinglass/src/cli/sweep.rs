@@ -1,0 +1,32 @@
+//! `isinglass sweep`: a grid of training runs.
+
+mod collect;
+mod picture;
+mod progress;
+mod run;
+mod status;
+mod work;
+
+use clap::Subcommand;
+
+use super::CliError;
+
+/// The commands; each is described where its flags are.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    Run(run::Args),
+    Status(status::Args),
+    Collect(collect::Args),
+    Work(work::Args),
+}
+
+impl Command {
+    pub fn run(self) -> Result<(), CliError> {
+        match self {
+            Self::Run(args) => args.run(),
+            Self::Status(args) => args.run(),
+            Self::Collect(args) => args.run(),
+            Self::Work(args) => args.run(),
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! `isinglass sweep collect`.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use isinglass_lab::sweep::Sweep;
+use serde_json::Value;
+
+use crate::cli::report::{Record, Report};
+use crate::cli::{self, CliError};
+
+/// The results of all cells, one row each.
+///
+/// A row has the cell's name, its axes, its status (done, failed, running, waiting), its error or its result, and, in columns named run_…, how it was run: everything else depends on the grid alone. Rows
+/// are in the grid's order, the last axis varying fastest.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  isinglass sweep collect sweeps/a --format csv > results.csv
+  isinglass sweep collect sweeps/a --plot map.svg
+  isinglass sweep collect sweeps/a --plot map.png --x sigma-m2 --y depth --value train_surrogate_accuracy")]
+pub struct Args {
+    /// The sweep's directory
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+
+    /// How to print the results
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+
+    /// Draw a heat map over two axes into FILE.svg or FILE.png, averaged over the others
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+
+    /// The axis from left to right [default: the first with several numbers]
+    #[arg(long, value_name = "AXIS", requires = "plot")]
+    x: Option<String>,
+
+    /// The axis from bottom to top [default: the second with several numbers]
+    #[arg(long, value_name = "AXIS", requires = "plot")]
+    y: Option<String>,
+
+    /// The column to colour
+    #[arg(long, value_name = "COLUMN", default_value = "test_surrogate_accuracy", requires = "plot")]
+    value: String,
+}
+
+/// How results are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For reading: axes, status and accuracies
+    Table,
+    /// Comma-separated values with a header
+    Csv,
+    /// One JSON object, with a list of cells
+    Json,
+    /// One JSON object to a line
+    Jsonl,
+}
+
+impl Args {
+    pub fn run(self) -> Result<(), CliError> {
+        if let Some(path) = &self.plot {
+            isinglass_lab::chart::check_target(path)?;
+        }
+        let sweep = Sweep::open(&self.directory)?;
+        let rows = sweep.rows()?;
+        if let Some(path) = &self.plot {
+            super::picture::heat_map(&sweep, &rows, self.x.as_deref(), self.y.as_deref(), &self.value)?.save(path)?;
+        }
+        let mut report = Report::default();
+        match self.format {
+            Format::Csv => Ok(report.rows("cells", rows).take().print(cli::Format::Csv)?),
+            Format::Json => {
+                report.fact("sweep", self.directory.display().to_string());
+                Ok(report.rows("cells", rows).take().print(cli::Format::Json)?)
+            }
+            Format::Jsonl => Ok(write_lines(&rows)?),
+            Format::Table => {
+                let axes: Vec<&str> = sweep.grid().axes().collect();
+                Ok(report.rows("cells", rows.into_iter().map(|row| abridged(row, &axes)).collect()).take().print(cli::Format::Table)?)
+            }
+        }
+    }
+}
+
+fn write_lines(rows: &[Record]) -> io::Result<()> {
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    for row in rows {
+        serde_json::to_writer(&mut out, row)?;
+        writeln!(out)?;
+    }
+    out.flush()
+}
+
+/// What fits a screen.
+fn abridged(row: Record, axes: &[&str]) -> Record {
+    let is_short = |key: &str| {
+        axes.contains(&key)
+            || matches!(key, "cell" | "status")
+            || key.starts_with("test_") && key.ends_with("_accuracy")
+            || key == "run_seconds"
+    };
+    row.into_iter().filter(|(key, _)| is_short(key)).map(|(key, value)| (key, rounded(value))).collect()
+}
+
+fn rounded(value: Value) -> Value {
+    match value.as_f64() {
+        Some(number) if value.is_f64() => ((number * 1e4).round() / 1e4).into(),
+        _ => value,
+    }
+}

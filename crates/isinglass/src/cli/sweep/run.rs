@@ -1,0 +1,66 @@
+//! `isinglass sweep run`.
+
+use std::path::PathBuf;
+
+use isinglass_lab::sweep::{Grid, Sweep, SweepData, SweepError};
+
+use super::work::{WorkArgs, perform};
+use crate::cli::CliError;
+use crate::cli::output::FormatArgs;
+
+/// Train a network for every cell of a grid, on all cores.
+///
+/// The grid is a TOML file: a table [train] with the settings that all cells share, and a table [grid] with a list of values for each axis. Keys are the flags of `isinglass train`.
+///
+/// It can be stopped at any moment, by Ctrl-C or kill -9: the same command goes on, in the middle of cells from their last checkpoints, and comes to the same results. Several processes
+/// may work on one directory; each cell is run by one of them. A cell that fails, because its loss diverges, keeps its error and does not stop the others.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example, grid.toml:
+  [train]
+  init = \"two-point\"
+  epochs = 5
+  [grid]
+  depth = [2, 5, 10, 20]
+  sigma-m2 = [0.5, 0.9, 0.99]
+  seed = [1, 2]
+
+  isinglass sweep run grid.toml --out sweeps/a
+  isinglass sweep status sweeps/a
+  isinglass sweep collect sweeps/a --format csv --plot map.svg > results.csv")]
+pub struct Args {
+    /// The grid
+    #[arg(value_name = "GRID.toml")]
+    grid: PathBuf,
+
+    /// Directory of the sweep: new, empty, or made with the same grid
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+
+    /// Keep the directory of every run, with its checkpoints and metrics, for evaluate, inspect and pack
+    #[arg(long)]
+    keep_runs: bool,
+
+    #[command(flatten)]
+    work: WorkArgs,
+
+    #[command(flatten)]
+    print: FormatArgs,
+}
+
+impl Args {
+    pub fn run(self) -> Result<(), CliError> {
+        let grid = Grid::read(&self.grid)?;
+        // Everything that can be wrong with the grid is said before anything is made.
+        let in_grid = |error| match error {
+            SweepError::Cell { .. } => SweepError::Grid { path: self.grid.clone(), reason: error.to_string() },
+            error => error,
+        };
+        let cells = grid.cells().map_err(in_grid)?;
+        let data = SweepData::load(&cells, self.work.data_dir()).map_err(in_grid)?;
+        let sweep = Sweep::create(&self.out, grid, self.keep_runs)?;
+        let command = format!("isinglass sweep run {} --out {}", self.grid.display(), self.out.display());
+        perform(&sweep, &data, &self.work, None, &command)?;
+        super::status::report(&sweep, self.print.format)?.print(self.print.format)?;
+        super::work::end(&sweep)
+    }
+}
