@@ -6,3 +6,4 @@ pub mod chart;
 pub mod packing;
 pub mod phase_diagram;
 pub mod run;
+pub mod simulate;
