@@ -4,18 +4,18 @@
 //!
 //! - [`deviation`](Measured::deviation): is the mean of the networks of this width where the theory's trajectory is? It includes the `O(1/N)` by which a finite network differs, and what earlier layers
 //!   have drifted, so neighbouring layers go together.
-//! - [`step`](Measured::step): is the theory's map right? The map is applied to what was measured in the layer before, in each network, and subtracted; what is left is unrelated from layer to layer.
-//!   Its `O(1/N)` is removed with the networks of half the width.
+//! - [`step`](Measured::step): is the theory's map right? The map is applied to what was measured in the layer before, and subtracted; what is left is unrelated from layer to layer.
+//!   Its `O(1/N)` is removed with the narrower networks.
 //!
 //! The verdict rests on the second, all layers together ([`Overall`]).
 
 use isinglass_theory::activation::FieldPair;
 use isinglass_theory::{Correlation, Error as TheoryError, MeanField};
 
-use super::expectations::{self, ExpectedJacobian};
-use super::parallel;
-use super::statistics::{Overall, Spread, extrapolated_deviation};
-use super::{Ensemble, Measurement, Overlaps, Realisation, SimulateError, at_fixed_point};
+use super::expectations;
+use super::residuals::{Residuals, Steps, covariance};
+use super::statistics::{Overall, Spread};
+use super::{Measurement, Overlaps, SimulateError, at_fixed_point};
 
 /// The theory counts as refuted if any [`Overall`] is further off than so many standard errors. By chance that happens to a right theory once in some hundred thousand runs of many
 /// realisations; with ten of them Student's tails make it once in a thousand.
@@ -96,89 +96,6 @@ pub struct Comparison {
     pub realisations: usize,
 }
 
-/// Residuals of one step in one network: of `q_aa`, `q_bb`, `q_ab` and `1 − c`.
-type StepResiduals = [f64; 4];
-
-/// `1 − c` and the rest of what a network has measured, as the theory takes it. `None` where a field vanishes.
-fn pair(overlaps: &Overlaps) -> Option<FieldPair> {
-    let correlation = Correlation::from_deficit(overlaps.deficit.min(2.0)).ok()?;
-    Some(FieldPair { q_a: overlaps.q_aa, q_b: overlaps.q_bb, correlation })
-}
-
-fn covariance(pair: &FieldPair) -> f64 {
-    (pair.q_a * pair.q_b).sqrt() * pair.correlation.c()
-}
-
-/// A number that could not be certified for some measured state is left out of the comparison; every other error is the user's to see.
-fn unless_uncertain<T>(result: Result<T, TheoryError>) -> Result<Option<T>, TheoryError> {
-    match result {
-        Ok(value) => Ok(Some(value)),
-        Err(TheoryError::NotConverged { .. }) => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
-fn step_residuals(theory: &MeanField, before: &Overlaps, after: &Overlaps) -> Result<StepResiduals, TheoryError> {
-    let Some(before) = pair(before) else { return Ok([f64::NAN; 4]) };
-    let Some(next) = unless_uncertain(theory.pair_map(&before))? else { return Ok([f64::NAN; 4]) };
-    Ok([after.q_aa - next.q_a, after.q_bb - next.q_b, after.q_ab - covariance(&next), after.deficit - next.correlation.deficit()])
-}
-
-/// Of the mean squared singular value, the outlier's gain and the gradients.
-fn jacobian_residuals(theory: &MeanField, network: &Realisation, layer: usize) -> Result<[f64; 4], TheoryError> {
-    let jacobian = network.jacobians[layer];
-    let Some(ExpectedJacobian { mean_square, outlier_gain }) =
-        unless_uncertain(expectations::jacobian(theory, network.layers[layer].q_aa))?
-    else {
-        return Ok([f64::NAN; 4]);
-    };
-    let (after, after_fixed) = network.jacobians.get(layer + 1).map_or((1.0, 1.0), |next| (next.gradient, next.gradient_fixed));
-    Ok([
-        jacobian.mean_square - mean_square,
-        jacobian.outlier_gain - outlier_gain,
-        jacobian.gradient / after - mean_square,
-        jacobian.gradient_fixed / after_fixed - mean_square,
-    ])
-}
-
-/// Everything about one network that the theory was applied to.
-struct Residuals {
-    layers: Vec<StepResiduals>,
-    jacobians: Vec<[f64; 4]>,
-    map: Vec<StepResiduals>,
-}
-
-fn residuals(theory: &MeanField, map_layer: &MeanField, ensemble: &Ensemble, threads: usize) -> Result<Vec<Residuals>, TheoryError> {
-    let of_network = |index: usize| {
-        let network = &ensemble.networks[index];
-        let steps = |layer: &MeanField, network: &Realisation| {
-            network.layers.windows(2).map(|pair| step_residuals(layer, &pair[0], &pair[1])).collect::<Result<Vec<_>, _>>()
-        };
-        Ok(Residuals {
-            layers: steps(theory, network)?,
-            jacobians: (0..network.jacobians.len())
-                .map(|layer| jacobian_residuals(theory, network, layer))
-                .collect::<Result<Vec<_>, _>>()?,
-            map: ensemble.map.iter().map(|point| Ok(steps(map_layer, &point[index])?[0])).collect::<Result<Vec<_>, TheoryError>>()?,
-        })
-    };
-    parallel::in_order(ensemble.networks.len(), threads, of_network, |_| {}).into_iter().collect()
-}
-
-/// Residuals at both widths.
-struct Steps<'a> {
-    widths: [usize; 2],
-    residuals: &'a [Vec<Residuals>; 2],
-}
-
-impl Steps<'_> {
-    /// The deviation of one of them from 0, for a quantity of the given size.
-    fn deviation(&self, size: f64, residual: impl Fn(&Residuals) -> f64 + Copy) -> Option<f64> {
-        let [at, half] = [0, 1].map(|width| Spread::of(self.residuals[width].iter().map(residual)));
-        extrapolated_deviation((self.widths[0], &at), (self.widths[1], &half), size)
-    }
-}
-
 fn measured(values: impl Iterator<Item = f64> + Clone, theory: f64, step: Option<f64>) -> Measured {
     let spread = Spread::of(values);
     Measured { mean: spread.mean, sd: spread.sd, theory, deviation: spread.deviation(theory), step }
@@ -210,8 +127,8 @@ impl Measurement {
         let trajectory = theory.trajectory(self.simulation.start, self.simulation.depth)?;
         let (map_layer, _) = at_fixed_point(theory)?;
         let threads = self.simulation.threads;
-        let residuals = [residuals(theory, &map_layer, &self.ensemble, threads)?, residuals(theory, &map_layer, &self.half, threads)?];
-        let steps = Steps { widths: [self.ensemble.width, self.half.width], residuals: &residuals };
+        let of = |ensemble| Residuals::of(theory, &map_layer, ensemble, threads);
+        let steps = Steps { widths: [self.ensemble.width, self.narrow.width], residuals: [of(&self.ensemble)?, of(&self.narrow)?] };
         let layers: Vec<LayerComparison> = trajectory.iter().enumerate().map(|(layer, pair)| self.layer(layer, pair, &steps)).collect();
         let jacobians = self.jacobians(theory, &trajectory, &steps)?;
         let map = self.map(&map_layer, &steps)?;
@@ -236,11 +153,11 @@ impl Measurement {
         Ok(Comparison { layers, jacobians, map, overall, realisations })
     }
 
-    fn layer(&self, layer: usize, pair: &FieldPair, steps: &Steps<'_>) -> LayerComparison {
+    fn layer(&self, layer: usize, pair: &FieldPair, steps: &Steps) -> LayerComparison {
         let networks = self.ensemble.networks.iter();
         let values = |value: fn(&Overlaps) -> f64| networks.clone().map(move |network| value(&network.layers[layer]));
         // Layer 0 was not stepped to.
-        let step = |size: f64, quantity: usize| layer.checked_sub(1).and_then(|from| steps.deviation(size, |r| r.layers[from][quantity]));
+        let step = |size: f64, quantity: usize| layer.checked_sub(1).and_then(|from| steps.deviation(size, |r| &r.layers[from], quantity));
         let plain = |value, theory, quantity| measured(values(value), theory, step(theory, quantity));
         let deficit = pair.correlation.deficit();
         let one_minus_c = measured_deficit(values(|overlaps| overlaps.deficit), deficit, || step(deficit, 3));
@@ -253,18 +170,18 @@ impl Measurement {
         }
     }
 
-    fn map(&self, map_layer: &MeanField, steps: &Steps<'_>) -> Result<Vec<MapPoint>, TheoryError> {
+    fn map(&self, map_layer: &MeanField, steps: &Steps) -> Result<Vec<MapPoint>, TheoryError> {
         let point = |(point, &c_in): (usize, &f64)| {
             let start = FieldPair::equal(self.map_variance, Correlation::new(c_in)?);
             let deficit = map_layer.pair_map(&start)?.correlation.deficit();
             let values = self.ensemble.map[point].iter().map(|network| network.layers[1].deficit);
-            let c_out = measured_deficit(values, deficit, || steps.deviation(deficit, |r| r.map[point][3]));
+            let c_out = measured_deficit(values, deficit, || steps.deviation(deficit, |r| &r.map[point], 3));
             Ok(MapPoint { c_in, c_out: mirrored(&c_out) })
         };
         self.simulation.map.iter().enumerate().map(point).collect()
     }
 
-    fn jacobians(&self, theory: &MeanField, trajectory: &[FieldPair], steps: &Steps<'_>) -> Result<Vec<JacobianComparison>, TheoryError> {
+    fn jacobians(&self, theory: &MeanField, trajectory: &[FieldPair], steps: &Steps) -> Result<Vec<JacobianComparison>, TheoryError> {
         let count = self.ensemble.networks.first().map_or(0, |network| network.jacobians.len());
         let mut comparisons = Vec::with_capacity(count);
         let mut gradient = 1.0;
@@ -274,7 +191,7 @@ impl Measurement {
             let expected = expectations::jacobian(theory, trajectory[layer].q_a)?;
             let outlier = expectations::outlier(theory, trajectory[layer].q_a, trajectory[layer + 1].q_a)?;
             gradient *= expected.mean_square;
-            let step = |size: f64, quantity: usize| steps.deviation(size, |r| r.jacobians[layer][quantity]);
+            let step = |size: f64, quantity: usize| steps.deviation(size, |r| &r.jacobians[layer], quantity);
             let mean_square = expected.mean_square;
             comparisons.push(JacobianComparison {
                 mean_square: measured(values(|j| j.mean_square), mean_square, step(mean_square, 0)),

@@ -131,3 +131,71 @@ impl Rule {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use isinglass_theory::{Network, Neuron};
+
+    use super::*;
+
+    /// Fields of three units worked out weight by weight, the formulas of theory.md written out.
+    #[test]
+    fn fields_are_those_of_the_formulas() {
+        let x = [[0.5, -0.2], [-0.8, 0.4], [0.1, 0.9]];
+        let n = 3.0f64;
+        let cases = [
+            (Model::Continuous, "tanh", Some(1.4)),
+            (Model::Deterministic, "sign", Some(0.6)),
+            (Model::Deterministic, "probit:0.5", Some(0.6)),
+            (Model::Deterministic, "logistic:2", Some(0.6)),
+            (Model::LrtBinary, "tanh", Some(0.3)),
+            (Model::LrtContinuous, "tanh", Some(0.3)),
+            (Model::Binary, "sign", None),
+            (Model::StochasticBinary, "tanh", None),
+            (Model::StochasticWeights, "tanh", None),
+            (Model::StochasticNeurons, "tanh", Some(0.7)),
+        ];
+        for (model, neuron, sigma2) in cases {
+            let field = Network::new(model, neuron.parse::<Neuron>().unwrap()).unwrap().at(sigma2, 0.25).unwrap();
+            let rule = Rule::new(&field);
+            let rng = Rng::new(8);
+            let unit = |j: usize| (0..3).map(|k| [f64::from(u8::from(k == j)), 0.0]).collect::<Vec<Two>>();
+            let columns: Vec<Vec<Two>> = (0..3).map(|j| rule.weights(&rng).times(&unit(j))).collect();
+            let mut biases = Gaussian::new(rng.stream(BIASES, 0));
+            let mut noise = Gaussian::new(rng.stream(FIELD_NOISE, 0));
+            let (h, _) = rule.fields(&rng, &x);
+            for i in 0..3 {
+                let weight = |j: usize| sigma2.unwrap_or(1.0).sqrt() * columns[j][i][0];
+                let bias = 0.5 * biases.draw();
+                let epsilon = [noise.draw(), noise.draw()];
+                for a in 0..2 {
+                    let mean = (0..3).map(|j| weight(j) * x[j][a]).sum::<f64>() / n.sqrt() + bias;
+                    let spread = (0..3).map(|j| 1.0 - weight(j).powi(2) * x[j][a].powi(2)).sum::<f64>() / n;
+                    let spread_of_continuous = (0..3).map(|j| (1.0 - weight(j).powi(2)) * x[j][a].powi(2)).sum::<f64>() / n;
+                    let expected = match (model, neuron) {
+                        (Model::Deterministic, "sign") => mean / spread.sqrt(),
+                        (Model::Deterministic, "probit:0.5") => mean / (0.25 + spread).sqrt(),
+                        (Model::Deterministic, _) => mean / (4.0 + std::f64::consts::FRAC_PI_2 * spread).sqrt(),
+                        (Model::LrtBinary, _) => mean + spread.sqrt() * epsilon[a],
+                        (Model::LrtContinuous, _) => mean + spread_of_continuous.sqrt() * epsilon[a],
+                        _ => mean,
+                    };
+                    assert!((h[i][a] - expected).abs() < 1e-14, "{model}, {neuron}: {} is not {expected}", h[i][a]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn stochastic_neurons_are_plus_one_with_the_right_probability() {
+        let field = Network::new(Model::StochasticBinary, Neuron::Tanh(1.0)).unwrap().at(None, 0.0).unwrap();
+        let h = vec![[0.3, 0.3]; 40_000];
+        let x = Rule::new(&field).signals(&Rng::new(4), &h);
+        let mean = |f: fn(&Two) -> f64| x.iter().map(f).sum::<f64>() / x.len() as f64;
+        let phi = 0.3f64.tanh();
+        let error = (1.0 - phi * phi).sqrt() / 200.0;
+        assert!((mean(|x| x[0]) - phi).abs() < 4.0 * error && (mean(|x| x[1]) - phi).abs() < 4.0 * error);
+        // Noise is each input's own.
+        assert!((mean(|x| x[0] * x[1]) - phi * phi).abs() < 4.0 / 200.0);
+    }
+}

@@ -80,7 +80,11 @@ fn start_fields(rng: &Rng, start: &FieldPair, width: usize) -> Vec<Two> {
 impl Realisation {
     /// The network that `rng` stands for.
     pub(super) fn new(rule: &Rule, start: &FieldPair, width: usize, depth: usize, backwards: bool, rng: &Rng) -> Self {
-        let mut h = start_fields(rng, start, width);
+        Self::from_fields(rule, start_fields(rng, start, width), depth, backwards, rng)
+    }
+
+    fn from_fields(rule: &Rule, mut h: Vec<Two>, depth: usize, backwards: bool, rng: &Rng) -> Self {
+        let width = h.len();
         let mut layers = vec![Overlaps::of(&h)];
         let mut passages = Vec::new();
         for layer in 0..depth {
@@ -134,7 +138,8 @@ fn backwards_through(rule: &Rule, passages: &[Passage], width: usize, rng: &Rng)
             let [all, fixed] = sums[j].map(|sum| scale * sum * slopes[j]);
             *g = [all + along * v[j], fixed];
         }
-        let norm = |values: &[f64]| values.iter().map(|x| x * x).sum::<f64>().sqrt();
+        // From 0, since an empty sum is −0 and would be printed so.
+        let norm = |values: &[f64]| values.iter().fold(0.0, |sum, x| sum + x * x).sqrt();
         jacobians.push(Jacobian {
             mean_square: slopes.iter().zip(&squares).map(|(slope, square)| slope * slope * square).sum::<f64>() * scale * scale,
             outlier: norm(u) * norm(v),
@@ -145,4 +150,98 @@ fn backwards_through(rule: &Rule, passages: &[Passage], width: usize, rng: &Rng)
     }
     jacobians.reverse();
     jacobians
+}
+
+#[cfg(test)]
+mod tests {
+    use isinglass_theory::{Correlation, Model, Network, Neuron};
+
+    use super::*;
+
+    const N: usize = 9;
+
+    fn differentiable() -> [Rule; 6] {
+        [
+            (Model::Continuous, Neuron::Tanh(1.0), Some(1.3)),
+            (Model::Deterministic, Neuron::Sign, Some(0.7)),
+            (Model::Deterministic, Neuron::Logistic(0.5), Some(0.9)),
+            (Model::LrtBinary, Neuron::Probit(0.8), Some(0.6)),
+            (Model::LrtContinuous, Neuron::Tanh(1.2), Some(0.6)),
+            (Model::StochasticWeights, Neuron::Erf(0.9), None),
+        ]
+        .map(|(model, neuron, sigma2)| Rule::new(&Network::new(model, neuron).unwrap().at(sigma2, 0.05).unwrap()))
+    }
+
+    fn start(rng: &Rng) -> Vec<Two> {
+        start_fields(rng, &FieldPair::equal(1.0, Correlation::new(0.5).unwrap()), N)
+    }
+
+    /// The fields of the last layer, with the same weights and noise whatever the start.
+    fn forward(rule: &Rule, mut h: Vec<Two>, depth: usize, rng: &Rng) -> Vec<Two> {
+        for layer in 0..depth {
+            let rng = rng.stream(LAYER, layer as u64);
+            h = rule.fields(&rng, &rule.signals(&rng, &h)).0;
+        }
+        h
+    }
+
+    /// `∂h_i/∂h_j` of the first input by central differences.
+    fn differences(rule: &Rule, h: &[Two], depth: usize, rng: &Rng) -> Vec<Vec<f64>> {
+        let step = 1e-5;
+        let column = |j: usize| {
+            let moved = |by: f64| {
+                let mut h = h.to_vec();
+                h[j][0] += by;
+                forward(rule, h, depth, rng)
+            };
+            let (up, down) = (moved(step), moved(-step));
+            up.iter().zip(&down).map(|(up, down)| (up[0] - down[0]) / (2.0 * step)).collect()
+        };
+        (0..h.len()).map(column).collect()
+    }
+
+    #[test]
+    fn gradients_are_derivatives_of_the_whole_network() {
+        for (index, rule) in differentiable().iter().enumerate() {
+            let rng = Rng::new(index as u64);
+            let h = start(&rng);
+            let mut gaussian = Gaussian::new(rng.stream(GRADIENT, 0));
+            let g: Vec<f64> = (0..N).map(|_| gaussian.draw()).collect();
+            let norm = (g.iter().map(|g| g * g).sum::<f64>() / N as f64).sqrt();
+            let back = |column: &Vec<f64>| column.iter().zip(&g).map(|(d, g)| d * g / norm).sum::<f64>();
+            let expected = differences(rule, &h, 3, &rng).iter().map(|column| back(column).powi(2)).sum::<f64>() / N as f64;
+            let found = Realisation::from_fields(rule, h, 3, true, &rng).jacobians[0].gradient;
+            assert!((found / expected - 1.0).abs() < 1e-6, "{rule:?}: {found} is not {expected}");
+        }
+    }
+
+    #[test]
+    fn a_layers_jacobian_is_its_part_with_fixed_spread_and_one_of_rank_one() {
+        for (index, rule) in differentiable().iter().enumerate() {
+            let rng = Rng::new(100 + index as u64);
+            let h = start(&rng);
+            let columns = differences(rule, &h, 1, &rng);
+            let layer = rng.stream(LAYER, 0);
+            let x = rule.signals(&layer, &h);
+            let passage = Passage::new(rule, &h, &x, rule.fields(&layer, &x).1);
+            let u = |i: usize| passage.linearisation.u.get(i).copied().unwrap_or(0.0);
+            let rest = (0..N).flat_map(|j| (0..N).map(move |i| (i, j))).map(|(i, j)| (columns[j][i] - u(i) * passage.v[j]).powi(2));
+            let mean_square = rest.sum::<f64>() / N as f64;
+            let found = Realisation::from_fields(rule, h, 1, true, &rng).jacobians[0];
+            assert!((found.mean_square / mean_square - 1.0).abs() < 1e-6, "{rule:?}: {found:?}, {mean_square}");
+            let frobenius = (0..N).flat_map(|j| (0..N).map(move |i| (i, j))).map(|(i, j)| (u(i) * passage.v[j]).powi(2));
+            assert!((found.outlier - frobenius.sum::<f64>().sqrt()).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn overlaps_of_three_units_by_hand() {
+        let overlaps = Overlaps::of(&[[1.0, 2.0], [-2.0, 0.0], [2.0, 1.0]]);
+        assert_eq!((overlaps.q_aa, overlaps.q_bb, overlaps.q_ab), (3.0, 5.0 / 3.0, 4.0 / 3.0));
+        assert!((overlaps.c() - 4.0 / 45f64.sqrt()).abs() < 1e-15);
+        assert!(Overlaps::of(&[[0.0, 1.0]]).deficit.is_nan());
+        // Closer than 1 − c can tell in f64.
+        let close = Overlaps::of(&[[1.0, 1.0 + 1e-9], [1.0, 1.0 - 1e-9]]);
+        assert!((close.deficit / 5e-19 - 1.0).abs() < 1e-6, "{close:?}");
+    }
 }
