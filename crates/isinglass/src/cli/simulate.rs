@@ -83,7 +83,7 @@ pub struct Args {
     #[arg(long, default_value_t = 1)]
     seed: u64,
 
-    /// The rows that the table and CSV show; JSON has them all
+    /// The rows that the table (with some of their columns) and CSV show; JSON has them all
     #[arg(long, value_enum, default_value_t = Rows::Layers)]
     rows: Rows,
 
@@ -138,7 +138,8 @@ impl Args {
         report.facts(describe_network(fields[0].network())).facts(records::simulation(&simulation));
         let rows: Vec<_> = match self.output.format() {
             Format::Json => outcomes.iter().map(records::network).collect::<Result<_, _>>()?,
-            _ => outcomes.iter().flat_map(|outcome| records::rows(outcome, self.rows)).collect(),
+            Format::Csv => outcomes.iter().flat_map(|outcome| records::rows(outcome, self.rows)).collect(),
+            Format::Table => outcomes.iter().flat_map(|outcome| records::brief_rows(outcome, self.rows)).collect(),
         };
         if self.output.format() == Format::Table {
             report.fact("verdict", outcomes.iter().map(records::verdict).collect::<Vec<_>>().join(" "));

@@ -134,6 +134,17 @@ pub fn rows(outcome: &Outcome, rows: Rows) -> Vec<Record> {
     records.into_iter().map(with_variances).collect()
 }
 
+/// The same with the columns that fit a screen.
+pub fn brief_rows(outcome: &Outcome, which: Rows) -> Vec<Record> {
+    let hidden = |key: &str| match which {
+        Rows::Layers => ["q_bb", "q_ab", "one_minus_c", "q_aa_step", "c_step"].iter().any(|start| key.starts_with(start)),
+        Rows::Jacobians => key.starts_with("gradient_fixed") || key.ends_with("_step") || key.ends_with("_sd"),
+        Rows::Map | Rows::Overall => false,
+    };
+    let shown = |record: Record| record.into_iter().filter(|(key, _)| !hidden(key)).collect();
+    rows(outcome, which).into_iter().map(shown).collect()
+}
+
 /// Whether the theory holds, in a sentence.
 pub fn verdict(outcome: &Outcome) -> String {
     let name = title(&outcome.field).replace("^2", "²");
