@@ -100,6 +100,19 @@ fn noise_shared_between_inputs_where_it_should_not_be_is_refuted() {
     assert!(overall(&wrong, "q_aa") < THRESHOLD, "variances are the same: {:?}", wrong.overall);
 }
 
+/// The outlier of LRT sends gradients along the signal, and the outlier of the layer before takes them up: where it is larger than the rest of the Jacobian, as for small means, it
+/// carries more of the gradient after a few layers than all other directions together.
+#[test]
+fn outliers_carry_the_gradient_of_lrt_with_small_means() {
+    let field = field(Model::LrtContinuous, "tanh", Some(0.2), 0.001);
+    let simulation = Simulation { width: 400, realisations: 10, depth: 20, map: Vec::new(), ..Simulation::default() };
+    let comparison = run(&simulation, &field).compare(&field).unwrap();
+    assert_eq!(comparison.agrees(), Some(true), "{:?}", comparison.worst());
+    let first = comparison.jacobians[0];
+    assert!((0.3..3.0).contains(&(first.gradient_fixed.mean / first.gradient_fixed.theory)), "{first:?}");
+    assert!(first.gradient.mean > 100.0 * first.gradient_fixed.mean, "{first:?}");
+}
+
 /// A right theory's overall deviations are numbers like those of a standard normal variable: no quantity has a bias that is left.
 #[test]
 fn overall_deviations_of_a_right_theory_are_standardised() {

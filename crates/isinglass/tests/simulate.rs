@@ -30,7 +30,7 @@ fn json_has_the_keys_of_its_contract() {
         let list = |key: &str| network[key].as_array().unwrap_or_else(|| panic!("{key}"));
         assert_eq!((list("layers").len(), list("map").len(), list("jacobians").len()), (7, 5, 6));
         let quantities: Vec<&str> = list("overall").iter().map(|row| row["quantity"].as_str().unwrap()).collect();
-        assert_eq!(quantities, ["q_aa", "q_bb", "q_ab", "c", "map", "jacobian", "outlier_gain", "gradient"]);
+        assert_eq!(quantities, ["q_aa", "q_bb", "q_ab", "c", "map", "jacobian", "outlier_gain", "gradient_fixed"]);
         let has = |record: &Value, key: &str| {
             for end in ["", "_sd", "_theory", "_deviation", "_step"] {
                 assert!(record[format!("{key}{end}")].is_f64(), "{key}{end} of {record}");

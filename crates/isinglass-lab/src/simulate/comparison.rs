@@ -66,9 +66,9 @@ pub struct JacobianComparison {
     pub outlier: Measured,
     /// The outlier's response to fields that grow in proportion.
     pub outlier_gain: Measured,
-    /// `|g|²/N` in layer `ℓ`: in layer 0 the mean squared singular value of the whole network.
+    /// `|g|²/N` in layer `ℓ`, through all of the Jacobian: in layer 0 the mean squared singular value of the whole network. The theory's value is that without outliers.
     pub gradient: Measured,
-    /// The same with `Σ` held fixed.
+    /// The same with `Σ` held fixed, that is without outliers.
     pub gradient_fixed: Measured,
 }
 
@@ -147,7 +147,8 @@ impl Measurement {
             Overall::of("map", &map.iter().map(|point| point.c_out.step).collect::<Vec<_>>(), realisations),
             of_jacobians("jacobian", |jacobian| &jacobian.mean_square),
             of_jacobians("outlier_gain", |jacobian| &jacobian.outlier_gain),
-            of_jacobians("gradient", |jacobian| &jacobian.gradient),
+            // The whole gradient is not the product of the χ where the outlier carries more of it than the rest, however wide the network.
+            of_jacobians("gradient_fixed", |jacobian| &jacobian.gradient_fixed),
         ];
         let overall = overall.into_iter().flatten().collect();
         Ok(Comparison { layers, jacobians, map, overall, realisations })

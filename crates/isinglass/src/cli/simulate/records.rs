@@ -138,7 +138,11 @@ pub fn rows(outcome: &Outcome, rows: Rows) -> Vec<Record> {
 pub fn brief_rows(outcome: &Outcome, which: Rows) -> Vec<Record> {
     let hidden = |key: &str| match which {
         Rows::Layers => ["q_bb", "q_ab", "one_minus_c", "q_aa_step", "c_step"].iter().any(|start| key.starts_with(start)),
-        Rows::Jacobians => key.starts_with("gradient_fixed") || key.ends_with("_step") || key.ends_with("_sd"),
+        Rows::Jacobians => {
+            ["_step", "_sd", "_deviation"].iter().any(|end| key.ends_with(end))
+                || key.starts_with("outlier_gain")
+                || key == "gradient_fixed_theory"
+        }
         Rows::Map | Rows::Overall => false,
     };
     let shown = |record: Record| record.into_iter().filter(|(key, _)| !hidden(key)).collect();
