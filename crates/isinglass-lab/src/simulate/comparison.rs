@@ -147,7 +147,7 @@ impl Measurement {
             Overall::of("map", &map.iter().map(|point| point.c_out.step).collect::<Vec<_>>(), realisations),
             of_jacobians("jacobian", |jacobian| &jacobian.mean_square),
             of_jacobians("outlier_gain", |jacobian| &jacobian.outlier_gain),
-            // The whole gradient is not the product of the χ where the outlier carries more of it than the rest, however wide the network.
+            // The whole gradient is not the product of the χ where outliers carry more of it than the rest; a wider network only takes more layers to get there.
             of_jacobians("gradient_fixed", |jacobian| &jacobian.gradient_fixed),
         ];
         let overall = overall.into_iter().flatten().collect();
