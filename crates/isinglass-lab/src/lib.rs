@@ -6,4 +6,5 @@ pub mod chart;
 pub mod packing;
 pub mod phase_diagram;
 pub mod run;
+pub mod simulate;
 pub mod sweep;

@@ -12,6 +12,7 @@ mod predict;
 mod report;
 mod resume;
 mod run;
+mod simulate;
 mod sweep;
 mod theory;
 mod train;
@@ -49,6 +50,8 @@ enum Command {
     #[command(subcommand)]
     Theory(theory::Command),
 
+    Simulate(Box<simulate::Args>),
+
     /// Data sets: which there are, fetching them, looking at them
     #[command(subcommand)]
     Data(data::Command),
@@ -74,6 +77,7 @@ impl Cli {
             Command::Bench(args) => args.run(),
             Command::Sweep(command) => command.run(),
             Command::Theory(command) => command.run(),
+            Command::Simulate(args) => args.run(),
             Command::Data(command) => command.run(),
         }
     }
@@ -133,6 +137,9 @@ pub enum CliError {
     /// A packed network is damaged, or cannot look at what it is shown.
     #[error(transparent)]
     Bits(#[from] isinglass_bits::Error),
+    /// A simulation cannot be made.
+    #[error(transparent)]
+    Simulate(#[from] isinglass_lab::simulate::SimulateError),
     /// A signal stopped a run.
     #[error("stopped after step {} of {}; `isinglass resume {}` goes on from there", .progress.step, .progress.steps, .directory.display())]
     Stopped {
@@ -158,10 +165,12 @@ impl CliError {
     /// 2 for what the user can change, 1 for what went wrong on the way.
     pub fn exit_code(&self) -> ExitCode {
         use isinglass_lab::packing::PackError;
+        use isinglass_lab::simulate::SimulateError;
         use isinglass_lab::sweep::SweepError;
         use isinglass_theory::Error as TheoryError;
         match self {
             Self::Theory(TheoryError::NotConverged { .. } | TheoryError::NoRoot(_)) | Self::Output(_) => ExitCode::from(1),
+            Self::Simulate(SimulateError::Theory(TheoryError::NotConverged { .. } | TheoryError::NoRoot(_))) => ExitCode::from(1),
             Self::Data(error) if went_wrong_on_the_way(error) => ExitCode::from(1),
             Self::Run(error) if broke_off(error) => ExitCode::from(1),
             Self::Pack(PackError::Differs { .. } | PackError::Write { .. }) => ExitCode::from(1),

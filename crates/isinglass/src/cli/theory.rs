@@ -3,7 +3,7 @@
 mod advise;
 mod critical_line;
 mod map;
-mod network;
+pub(super) mod network;
 mod phase_diagram;
 mod pictures;
 mod point;

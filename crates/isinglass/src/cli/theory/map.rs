@@ -1,9 +1,9 @@
 //! `isinglass theory map`.
 
 use isinglass_lab::phase_diagram::linspace;
+use isinglass_lab::simulate::at_fixed_point;
 use isinglass_theory::activation::FieldPair;
-use isinglass_theory::mean_field::LINEAR_BELOW;
-use isinglass_theory::{Correlation, MeanField, VarianceFixedPoint};
+use isinglass_theory::{Correlation, MeanField};
 
 use super::network::{NetworkArgs, OutputArgs, VarianceArgs, describe_network, describe_variances, title};
 use super::range::at_least_two;
@@ -41,7 +41,7 @@ impl Args {
         let field = self.variances.field(&network)?;
         let plot = self.output.plot()?;
         let q_star = field.variance_fixed_point()?;
-        let (layer, q) = at_fixed_point(&field, q_star)?;
+        let (layer, q) = at_fixed_point(&field)?;
         let inputs = self.c.unwrap_or_else(|| linspace(0.0, 1.0, self.points));
         let rows = inputs.into_iter().map(|c| describe_step(&layer, q, Correlation::new(c)?)).collect::<Result<Vec<_>, _>>()?;
         if let Some(path) = plot {
@@ -59,16 +59,6 @@ impl Args {
             .rows("map", rows);
         Ok(report.print(self.output.format())?)
     }
-}
-
-/// The variance to evaluate the map at, and the network to evaluate it in.
-fn at_fixed_point(field: &MeanField, q_star: VarianceFixedPoint) -> Result<(MeanField, f64), CliError> {
-    Ok(match q_star {
-        VarianceFixedPoint::Positive(q) => (field.clone(), q),
-        VarianceFixedPoint::Zero => (field.clone(), 0.5 * LINEAR_BELOW),
-        // Against a variance without limit the biases do not count.
-        VarianceFixedPoint::Every | VarianceFixedPoint::Diverges => (field.network().at(field.sigma2(), 0.0)?, 1.0),
-    })
 }
 
 fn step(field: &MeanField, q: f64, correlation: Correlation) -> Result<Correlation, CliError> {

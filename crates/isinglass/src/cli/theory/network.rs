@@ -43,6 +43,11 @@ pub struct VarianceArgs {
 }
 
 impl VarianceArgs {
+    /// As if they had been given as flags.
+    pub fn new(sigma_m2: Option<f64>, sigma_w2: Option<f64>, sigma_b2: f64) -> Self {
+        Self { sigma_m2, sigma_w2, sigma_b2 }
+    }
+
     /// The network at these variances.
     pub fn field(&self, network: &Network) -> Result<MeanField, CliError> {
         let model = network.model();

@@ -1,0 +1,196 @@
+//! `isinglass simulate`.
+
+mod records;
+
+use std::io::{self, IsTerminal};
+use std::time::Duration;
+
+use clap::ValueEnum;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use isinglass_lab::phase_diagram::linspace;
+use isinglass_lab::simulate::{Comparison, Measurement, Shown, Simulation, picture};
+use isinglass_theory::activation::FieldPair;
+use isinglass_theory::{Correlation, MeanField};
+
+use super::output::{OutputArgs, ThreadsArgs, usage};
+use super::theory::network::{NetworkArgs, VarianceArgs, describe_network};
+use super::{CliError, Format};
+
+/// Random networks of finite width beside the theory.
+///
+/// Draws every weight of so many networks, sends two signals through, and gives the variances q_aa and q_bb of their fields, the covariance q_ab and the correlation c of every layer: mean and
+/// standard deviation over the networks, the theory's value, and the deviation from it in standard errors. Also the correlation map c_in → c_out of one layer, and gradients on their way back where
+/// there are any. Layer 0 is the start. docs/experiments.md says what is simulated and how deviations are counted.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  isinglass simulate --model deterministic --neuron sign --sigma-m2 0.2,0.5,0.99 --sigma-b2 0.001 --width 1000 --realisations 50 --depth 30 --plot fig1.svg
+  isinglass simulate --model lrt-continuous --neuron tanh --sigma-m2 0.9 --rows jacobians
+  isinglass simulate --model binary --sigma-b2 0.1 --c 0.9 --format json
+  isinglass simulate --model continuous --neuron tanh --sigma-w2 1.5,2.5 --width 300 --rows map --format csv")]
+pub struct Args {
+    #[command(flatten)]
+    network: NetworkArgs,
+
+    /// Variances of the means of the binary weights, at most 1 (means are ±σ_m)
+    #[arg(long, value_name = "σ_m²", value_delimiter = ',', allow_hyphen_values = true)]
+    sigma_m2: Vec<f64>,
+
+    /// Variances of real weights (models continuous and stochastic-neurons)
+    #[arg(long, value_name = "σ_w²", value_delimiter = ',', allow_hyphen_values = true)]
+    sigma_w2: Vec<f64>,
+
+    /// Variance of the biases
+    #[arg(long, value_name = "σ_b²", default_value_t = 0.0, allow_hyphen_values = true)]
+    sigma_b2: f64,
+
+    /// Units in every layer
+    #[arg(long, value_name = "N", default_value_t = 1000, allow_hyphen_values = true)]
+    width: usize,
+
+    /// Number of random networks
+    #[arg(long, value_name = "R", default_value_t = 50, allow_hyphen_values = true)]
+    realisations: usize,
+
+    /// Number of layers
+    #[arg(long, default_value_t = 30, allow_hyphen_values = true)]
+    depth: usize,
+
+    /// Variance of the first signal's field in layer 0
+    #[arg(long, value_name = "Q", default_value_t = 1.0, allow_hyphen_values = true)]
+    q_a: f64,
+
+    /// Variance of the second signal's field in layer 0
+    #[arg(long, value_name = "Q", default_value_t = 1.0, allow_hyphen_values = true)]
+    q_b: f64,
+
+    /// Correlation of the two signals in layer 0
+    #[arg(long, default_value_t = 0.5, allow_hyphen_values = true, conflicts_with = "one_minus_c")]
+    c: f64,
+
+    /// The same as its distance from 1, for close signals (for example 1e-6)
+    #[arg(long, value_name = "DELTA", allow_hyphen_values = true)]
+    one_minus_c: Option<f64>,
+
+    /// Number of evenly spaced c_in from 0 to 1 in the correlation map; 0 leaves it out
+    #[arg(long, default_value_t = 11)]
+    map_points: usize,
+
+    /// Send no gradients back
+    #[arg(long)]
+    no_gradients: bool,
+
+    /// Equal seeds give equal numbers
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+
+    /// The rows that the table (with some of their columns) and CSV show; JSON has them all
+    #[arg(long, value_enum, default_value_t = Rows::Layers)]
+    rows: Rows,
+
+    #[command(flatten)]
+    threads: ThreadsArgs,
+
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Rows {
+    /// Variances, covariance and correlation, layer by layer
+    Layers,
+    /// The correlation map
+    Map,
+    /// The way back, layer by layer
+    Jacobians,
+    /// The deviations of each quantity from the theory, all layers together
+    Overall,
+}
+
+/// One network, simulated and compared.
+struct Outcome {
+    field: MeanField,
+    measurement: Measurement,
+    comparison: Comparison,
+}
+
+impl Args {
+    pub fn run(self) -> Result<(), CliError> {
+        let fields = self.fields()?;
+        let plot = self.output.plot()?;
+        let simulation = self.simulation()?;
+        let bar = progress_bar();
+        let mut outcomes = Vec::with_capacity(fields.len());
+        for (index, field) in fields.iter().enumerate() {
+            let measurement = simulation.run(field, &|done, of| {
+                bar.set_length((of * fields.len()) as u64);
+                bar.set_position((of * index + done) as u64);
+            })?;
+            let comparison = measurement.compare(field)?;
+            outcomes.push(Outcome { field: field.clone(), measurement, comparison });
+        }
+        bar.finish_and_clear();
+        if let Some(path) = plot {
+            let shown: Vec<Shown<'_>> =
+                outcomes.iter().map(|Outcome { field, measurement, comparison }| Shown { field, measurement, comparison }).collect();
+            picture(&shown)?.save(path)?;
+        }
+        let mut report = super::report::Report::default();
+        report.facts(describe_network(fields[0].network())).facts(records::simulation(&simulation));
+        let rows: Vec<_> = match self.output.format() {
+            Format::Json => outcomes.iter().map(records::network).collect::<Result<_, _>>()?,
+            Format::Csv => outcomes.iter().flat_map(|outcome| records::rows(outcome, self.rows)).collect(),
+            Format::Table => outcomes.iter().flat_map(|outcome| records::brief_rows(outcome, self.rows)).collect(),
+        };
+        if self.output.format() == Format::Table {
+            report.fact("verdict", outcomes.iter().map(records::verdict).collect::<Vec<_>>().join(" "));
+        }
+        report.rows("networks", rows);
+        Ok(report.print(self.output.format())?)
+    }
+
+    /// The networks, one for each variance.
+    fn fields(&self) -> Result<Vec<MeanField>, CliError> {
+        let network = self.network.network()?;
+        let one = |m2: Option<f64>, w2: Option<f64>| VarianceArgs::new(m2, w2, self.sigma_b2).field(&network);
+        match (self.sigma_m2.as_slice(), self.sigma_w2.as_slice()) {
+            ([], []) => Ok(vec![one(None, None)?]),
+            (means, []) => means.iter().map(|&m2| one(Some(m2), None)).collect(),
+            ([], weights) => weights.iter().map(|&w2| one(None, Some(w2))).collect(),
+            ([mean, ..], [weight, ..]) => Ok(vec![one(Some(*mean), Some(*weight))?]),
+        }
+    }
+
+    fn simulation(&self) -> Result<Simulation, CliError> {
+        const MOST_POINTS: usize = 1000;
+        let map = match self.map_points {
+            0 => Vec::new(),
+            1 => return Err(usage("--map-points 1: at least 2 are needed, or 0 for no correlation map")),
+            points if points > MOST_POINTS => return Err(usage(format!("--map-points {points}: at most {MOST_POINTS}"))),
+            points => linspace(0.0, 1.0, points),
+        };
+        let correlation = match self.one_minus_c {
+            Some(deficit) => Correlation::from_deficit(deficit)?,
+            None => Correlation::new(self.c)?,
+        };
+        Ok(Simulation {
+            width: self.width,
+            realisations: self.realisations,
+            depth: self.depth,
+            start: FieldPair { q_a: self.q_a, q_b: self.q_b, correlation },
+            map,
+            backwards: !self.no_gradients,
+            seed: self.seed,
+            threads: self.threads.count(),
+        })
+    }
+}
+
+/// Drawn on a terminal only, and never into the result.
+fn progress_bar() -> ProgressBar {
+    let target = if io::stderr().is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let style =
+        ProgressStyle::with_template("{bar:40} {percent}% of {len} networks, {eta} left").unwrap_or_else(|_| ProgressStyle::default_bar());
+    let bar = ProgressBar::with_draw_target(Some(0), target).with_style(style);
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
+}
