@@ -10,6 +10,9 @@ use crate::{Error, Isa, Model};
 
 /// Images that go through the network side by side.
 const TILE: usize = 8;
+/// Products of weights and inputs that are worth starting a thread for: a few tenths of a millisecond.
+#[cfg(feature = "std")]
+const PRODUCTS: usize = 1 << 27;
 
 /// Predicts with a packed network. A clone shares the weights and has working memory of its own, for another thread.
 ///
@@ -27,6 +30,9 @@ struct Plan {
     networks: Vec<PlannedNetwork>,
     inputs: usize,
     classes: usize,
+    /// Products of weights and inputs for one image.
+    #[cfg(feature = "std")]
+    products: usize,
     /// `√N` of the output layer.
     root: f64,
     tau: f64,
@@ -54,6 +60,8 @@ impl Predictor {
             networks,
             inputs: model.inputs(),
             classes: model.classes(),
+            #[cfg(feature = "std")]
+            products: model.networks.iter().flat_map(|network| network.matrices()).map(|matrix| matrix.rows() * matrix.columns()).sum(),
             root: libm::sqrt(last as f64),
             tau: model.tau,
             bias: model.networks.iter().flat_map(|network| &network.output.bias).copied().collect(),
@@ -97,7 +105,7 @@ impl Predictor {
         Ok(self.plan.classes_of(&sums))
     }
 
-    /// As [`Predictor::sums`], on several threads.
+    /// As [`Predictor::sums`], on several threads, as far as there is enough to do for them.
     ///
     /// # Errors
     ///
@@ -106,7 +114,7 @@ impl Predictor {
     pub fn sums_on(&mut self, images: &[u8], threads: usize) -> Result<Vec<i32>, Error> {
         let (plan, count) = (self.plan.clone(), self.count(images)?);
         let per_image = plan.networks.len() * plan.classes;
-        let part = count.div_ceil(threads.max(1)).next_multiple_of(TILE);
+        let part = count.div_ceil(threads.max(1)).max(PRODUCTS / plan.products.max(1)).next_multiple_of(TILE);
         let mut sums = vec![0; count * per_image];
         let mut parts = images.chunks(part * plan.inputs).zip(sums.chunks_mut(part * per_image));
         let first = parts.next();

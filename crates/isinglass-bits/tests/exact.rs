@@ -30,6 +30,18 @@ fn packed_networks_are_the_plain_ones_on_every_instruction_set() {
 }
 
 #[test]
+fn threads_share_images_and_lose_none() {
+    // Enough for three threads, and neither whole parts nor whole tiles.
+    let (model, _) = network(&[784, 501, 501, 10], 4);
+    let images = images(784, 1003, 6);
+    let mut predictor = model.predictor();
+    let expected = predictor.sums(&images).unwrap();
+    for threads in [0, 1, 2, 3, 64] {
+        assert_eq!(predictor.sums_on(&images, threads).unwrap(), expected, "{threads} threads");
+    }
+}
+
+#[test]
 fn layers_may_differ_in_width() {
     let sizes = [30, 100, 7, 7, 64, 5];
     let (model, plain) = network(&sizes, 9);

@@ -3,10 +3,9 @@
 mod common;
 
 use std::fs;
-use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use common::Scratch;
+use common::{Scratch, start, wait_until};
 
 /// Slow enough to be caught in the middle.
 const SLOW: &str = "train --data mnist --data-dir data --width 101 --depth 3 --epochs 8 --batch 8 --samples 2 --quiet";
@@ -15,19 +14,6 @@ fn scratch(name: &str) -> Scratch {
     let scratch = Scratch::new(name);
     scratch.small_images();
     scratch
-}
-
-fn start(home: &Scratch, args: &str) -> Child {
-    home.command(args).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
-}
-
-/// Waits until something holds; panics if it never does.
-fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
-    let began = Instant::now();
-    while !holds() {
-        assert!(began.elapsed() < Duration::from_secs(60), "{what} did not happen");
-        std::thread::sleep(Duration::from_millis(1));
-    }
 }
 
 /// How many epochs are in the metrics.

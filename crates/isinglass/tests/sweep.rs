@@ -4,10 +4,9 @@ mod common;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use common::Scratch;
+use common::{Scratch, start, wait_until};
 
 const GRID: &str = r#"
 [train]
@@ -44,19 +43,6 @@ fn scratch(name: &str, grid: &str) -> Scratch {
     scratch.small_images();
     scratch.write("grid.toml", grid.as_bytes());
     scratch
-}
-
-fn start(home: &Scratch, args: &str) -> Child {
-    home.command(args).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
-}
-
-/// Waits until something holds; panics if it never does.
-fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
-    let began = Instant::now();
-    while !holds() {
-        assert!(began.elapsed() < Duration::from_secs(60), "{what} did not happen");
-        std::thread::sleep(Duration::from_millis(1));
-    }
 }
 
 /// The rows of `collect --format csv`, column by column. Nothing in them has a comma.
