@@ -5,6 +5,7 @@ mod atomic;
 pub mod chart;
 pub mod packing;
 pub mod phase_diagram;
+pub mod reproduce;
 pub mod run;
 pub mod simulate;
 pub mod sweep;
