@@ -33,11 +33,13 @@ mod directory;
 mod error;
 mod grid;
 mod perform;
+pub mod picture;
 mod plan;
 mod record;
 mod work;
 
 pub use cell::Cell;
+pub use collect::Row;
 pub use data::SweepData;
 pub use directory::{Status, Sweep};
 pub use error::SweepError;

@@ -273,6 +273,34 @@ fn limits_that_cannot_be_shown_are_errors() {
 }
 
 #[test]
+fn hints_lie_over_their_cells_and_leave_the_png_alone() {
+    let map = HeatMap::new((0.0, 10.0), (0.0, 10.0), 2, 2, vec![1.0, 2.0, 3.0, 4.0]).unwrap();
+    let draw = |map: HeatMap| {
+        let (x, y) = axes();
+        Figure::new().panel(Panel::new(x, y).heat_map(map)).size(300, 200)
+    };
+    let hints = ["low left", "low right", "up <left>", "a & b\nc"].map(str::to_owned).to_vec();
+    let hinted = draw(map.clone().hints(hints.clone()));
+    let svg = hinted.to_svg().unwrap();
+    let document = roxmltree::Document::parse(&svg).unwrap();
+    let cells: Vec<_> = document.descendants().filter(|node| node.attribute("class") == Some("cell")).collect();
+    let texts: Vec<_> = cells.iter().map(|cell| cell.first_element_child().unwrap().text().unwrap()).collect();
+    assert_eq!(texts, hints);
+    let area = plot_area(&svg);
+    let place = |index: usize| ["x", "y", "width", "height"].map(|name| cells[index].attribute(name).unwrap().parse::<f64>().unwrap());
+    let [x, y, w, h] = area;
+    for (index, (left, top)) in [(x, y + 0.5 * h), (x + 0.5 * w, y + 0.5 * h), (x, y), (x + 0.5 * w, y)].into_iter().enumerate() {
+        for (is, want) in place(index).into_iter().zip([left, top, 0.5 * w, 0.5 * h]) {
+            assert!((is - want).abs() < 0.011, "{index}: {is} {want}");
+        }
+    }
+    assert_eq!(hinted.to_png(1.0).unwrap(), draw(map.clone()).to_png(1.0).unwrap());
+    assert!(!draw(map.clone()).to_svg().unwrap().contains("class"));
+    let error = draw(map.hints(vec![String::new()])).to_svg().unwrap_err();
+    assert_eq!(error.to_string(), "a heat map of 4 cells was given 1 hints");
+}
+
+#[test]
 fn nothing_to_show_is_no_error() {
     assert!(Figure::new().to_png(1.0).is_ok());
     let nothing = Panel::new(Axis::linear(""), Axis::log10(""))

@@ -109,6 +109,9 @@ pub enum CliError {
     /// A sweep cannot be made, opened or brought to its end.
     #[error(transparent)]
     Sweep(#[from] isinglass_lab::sweep::SweepError),
+    /// A sweep cannot be drawn.
+    #[error(transparent)]
+    SweepPicture(#[from] isinglass_lab::sweep::picture::PictureError),
     /// A signal stopped a sweep.
     #[error("stopped with {done} of {cells} cells done; `{command}` goes on from there")]
     SweepStopped {

@@ -120,7 +120,8 @@ fn one_row_for_each_cell_with_axes_results_and_facts() {
     let lines = home.succeeds("sweep collect sweeps/a --format jsonl --plot map.svg");
     let line: serde_json::Value = serde_json::from_str(lines.lines().nth(5).unwrap()).unwrap();
     assert_eq!((line["cell"].as_str().unwrap(), &line["depth"]), (row["cell"].as_str(), &3.into()));
-    assert!(String::from_utf8(home.read("map.svg")).unwrap().contains("sigma-m2"));
+    let map = String::from_utf8(home.read("map.svg")).unwrap();
+    assert!(map.contains("depth L") && map.contains("sigma-m2 = "), "{map}");
     assert_eq!(home.json("sweep collect sweeps/a")["cells"][5], line);
 
     // Nothing is run again, whatever the order of the file.

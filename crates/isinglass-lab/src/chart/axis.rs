@@ -1,6 +1,8 @@
 //! Axes: label, scale, range, and the map from values to pixels.
 
 use super::ChartError;
+use super::frame::TICK_SIZE;
+use super::ticks::{self, Tick};
 
 /// How values spread along an axis or a colour bar.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,6 +50,8 @@ pub struct Axis {
     pub scale: Scale,
     /// The interval shown, or `None` to show all data.
     pub range: Option<(f64, f64)>,
+    /// The labels of the places 1, 2, 3, … of a [listed](Axis::listed) axis; none of any other.
+    pub places: Vec<String>,
 }
 
 impl Axis {
@@ -70,6 +74,28 @@ impl Axis {
         Self { scale: Scale::Log10, ..Self::linear(label) }
     }
 
+    /// An axis of things in a list: words, or numbers that are not evenly apart. The first is at 1, the second at 2, and so on; each is marked with its own
+    /// label (in the markup of [the module](super)), some of them if there is not room for all. All of the list is shown, from 0.5 to half a place behind the last.
+    ///
+    /// ```
+    /// use isinglass_lab::chart::{Axis, Figure, HeatMap, Panel};
+    ///
+    /// let x = Axis::listed("depth L", ["2", "4", "8"]);
+    /// let map = HeatMap::new(x.list_edges(), (0.0, 1.0), 3, 1, vec![0.9, 0.8, 0.1])?;
+    /// let svg = Figure::new().panel(Panel::new(x, Axis::linear("σ_m^2")).heat_map(map)).to_svg()?;
+    /// assert!(svg.contains(">8</text>"));
+    /// # Ok::<(), isinglass_lab::chart::ChartError>(())
+    /// ```
+    #[must_use]
+    pub fn listed(label: impl Into<String>, places: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        Self { places: places.into_iter().map(Into::into).collect(), ..Self::linear(label) }
+    }
+
+    /// The interval that all places of a listed axis take: the edges of a heat map over it.
+    pub fn list_edges(&self) -> (f64, f64) {
+        (0.5, self.places.len().max(1) as f64 + 0.5)
+    }
+
     /// Shows the interval from `low` to `high` instead of all data.
     #[must_use]
     pub fn range(mut self, low: f64, high: f64) -> Self {
@@ -85,6 +111,9 @@ impl Axis {
                 return Err(ChartError::Range { what: format!("the {name} axis"), low, high });
             }
             return Ok((low, high));
+        }
+        if !self.places.is_empty() {
+            return Ok(self.list_edges());
         }
         let default = match self.scale {
             Scale::Linear | Scale::Whole => (0.0, 1.0),
@@ -111,6 +140,17 @@ impl Axis {
             Ok((low, high))
         } else {
             Err(ChartError::Range { what: format!("the {name} axis"), low, high })
+        }
+    }
+}
+
+impl Axis {
+    /// The ticks of the axis on `length` pixels; `across` as in [`ticks::fitting`].
+    pub(crate) fn ticks(&self, range: (f64, f64), length: f64, across: bool) -> Vec<Tick> {
+        if self.places.is_empty() {
+            ticks::fitting(self.scale, range, length, TICK_SIZE, across)
+        } else {
+            ticks::listed(&self.places, range, length, TICK_SIZE, across)
         }
     }
 }

@@ -47,6 +47,14 @@ pub enum ChartError {
         /// Values given.
         values: usize,
     },
+    /// A heat map has another number of hints than cells.
+    #[error("a heat map of {cells} cells was given {hints} hints")]
+    Hints {
+        /// Cells of the map.
+        cells: usize,
+        /// Hints given.
+        hints: usize,
+    },
     /// An image of a sheet is not of the size of the sheet's images.
     #[error("an image of {width} by {height} pixels was given {pixels} values")]
     Image {

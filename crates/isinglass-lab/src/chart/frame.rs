@@ -10,7 +10,7 @@ use super::{
     panel::Panel,
     svg::{Svg, number},
     text::{Anchor, CAP_HEIGHT, Text},
-    ticks::{self, Tick},
+    ticks::Tick,
 };
 
 /// Text sizes in pixels.
@@ -71,12 +71,12 @@ impl<'a> Frame<'a> {
 
         let bar = panel.heat_map.as_ref().map(ColourBar::new).transpose()?;
         // The axes of a square are compared, so that both are marked alike.
-        let y_ticks = ticks::fitting(panel.y.scale, y_range, height, TICK_SIZE, panel.square);
+        let y_ticks = panel.y.ticks(y_range, height, panel.square);
         let left = MARGIN + label_room(&panel.y.label) + widest(&y_ticks) + TICK_GAP + TICK_LENGTH;
         let beside_plot = bar.as_ref().map_or(0.0, |bar| bar.width(height)) + beside(Legend::Right).map_or(0.0, |l| SIDE_GAP + l.width);
         let mut width = outer.w - left - beside_plot - MARGIN;
         // The last number of x is centred below the right end of its axis.
-        let x_ticks = ticks::fitting(panel.x.scale, x_range, width, TICK_SIZE, true);
+        let x_ticks = panel.x.ticks(x_range, width, true);
         width -= (0.5 * widest(&x_ticks) - beside_plot - 2.0).max(0.0);
         width = width.max(SMALLEST);
         let (mut x, y) = ((outer.x + left).round(), (outer.y + top).round());
@@ -105,8 +105,8 @@ impl<'a> Frame<'a> {
             outer,
             x: mapping(panel.x.scale, x_range, (plot.x, plot.right())),
             y: mapping(panel.y.scale, y_range, (plot.bottom(), plot.y)),
-            x_ticks: ticks::fitting(panel.x.scale, x_range, plot.w, TICK_SIZE, true),
-            y_ticks: ticks::fitting(panel.y.scale, y_range, plot.h, TICK_SIZE, panel.square),
+            x_ticks: panel.x.ticks(x_range, plot.w, true),
+            y_ticks: panel.y.ticks(y_range, plot.h, panel.square),
             plot,
             bar,
             legend: legend.map(|l| (l, place)),

@@ -20,6 +20,7 @@ pub struct HeatMap {
     scale: Scale,
     limits: Option<(f64, f64)>,
     pub(crate) label: String,
+    hints: Vec<String>,
 }
 
 impl HeatMap {
@@ -39,7 +40,18 @@ impl HeatMap {
         if values.is_empty() || nx.checked_mul(ny) != Some(values.len()) {
             return Err(ChartError::Grid { nx, ny, values: values.len() });
         }
-        let map = Self { x, y, nx, ny, values, map: ColourMap::default(), scale: Scale::Linear, limits: None, label: String::new() };
+        let map = Self {
+            x,
+            y,
+            nx,
+            ny,
+            values,
+            map: ColourMap::default(),
+            scale: Scale::Linear,
+            limits: None,
+            label: String::new(),
+            hints: Vec::new(),
+        };
         map.check_edges(Scale::Linear, Scale::Linear)?;
         Ok(map)
     }
@@ -72,6 +84,16 @@ impl HeatMap {
     #[must_use]
     pub fn label(mut self, label: impl Into<String>) -> Self {
         self.label = label.into();
+        self
+    }
+
+    /// Sets a plain text for each cell, in the order of the values, that a browser shows while the pointer is on the cell. It may have several lines. The PNG
+    /// does not change.
+    ///
+    /// In the SVG each is the `title` of an invisible rectangle of class `cell`.
+    #[must_use]
+    pub fn hints(mut self, hints: Vec<String>) -> Self {
+        self.hints = hints;
         self
     }
 
@@ -151,6 +173,35 @@ impl HeatMap {
             }));
         }
         raster::encode_indexed(&palette, self.nx, self.ny, &pixels)
+    }
+
+    pub(crate) fn has_hints(&self) -> bool {
+        !self.hints.is_empty()
+    }
+
+    /// Writes the hints over the cells, whose rectangle is given.
+    pub(crate) fn write_hints(&self, svg: &mut Svg, [x, y, w, h]: [f64; 4]) -> Result<(), ChartError> {
+        if self.hints.len() != self.values.len() {
+            return Err(ChartError::Hints { cells: self.values.len(), hints: self.hints.len() });
+        }
+        let edge = |start: f64, length: f64, i: usize, count: usize| start + length * i as f64 / count as f64;
+        for (index, hint) in self.hints.iter().enumerate() {
+            let (column, row) = (index % self.nx, self.ny - 1 - index / self.nx);
+            let (left, right) = (edge(x, w, column, self.nx), edge(x, w, column + 1, self.nx));
+            let (top, bottom) = (edge(y, h, row, self.ny), edge(y, h, row + 1, self.ny));
+            svg.tag("rect")
+                .attr("class", "cell")
+                .num("x", left)
+                .num("y", top)
+                .num("width", right - left)
+                .num("height", bottom - top)
+                .open();
+            svg.tag("title").open();
+            svg.lines(hint);
+            svg.close_inline("title");
+            svg.end("rect");
+        }
+        Ok(())
     }
 }
 

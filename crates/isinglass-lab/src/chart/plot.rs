@@ -6,7 +6,7 @@ use super::{
     error::ChartError,
     frame::Frame,
     geometry::{Pixel, Rect, cut_polygon, visible_pieces},
-    heatmap::write_image,
+    heatmap::{HeatMap, write_image},
     labels::{label_callout, label_ref_line, label_region},
     marks::{Band, Dash, Marker, RefLine, Region, Series},
     panel::{Layer, Panel},
@@ -102,7 +102,7 @@ pub(crate) fn draw(svg: &mut Svg, panel: &Panel, outer: Rect) -> Result<(), Char
     if let Some((legend, (x, y))) = legend {
         legend.draw(svg, x, y);
     }
-    Ok(())
+    draw_hints(svg, panel, &frame, &clip)
 }
 
 /// Writes the hatch pattern that regions are filled with.
@@ -123,10 +123,26 @@ fn draw_heat_map(svg: &mut Svg, panel: &Panel, frame: &Frame<'_>) -> Result<(), 
         return Ok(());
     };
     map.check_edges(panel.x.scale, panel.y.scale)?;
+    let png = map.png(&bar.scale)?;
+    write_image(svg, &png, map_place(map, frame));
+    Ok(())
+}
+
+/// The rectangle of a heat map: left, top, width and height.
+fn map_place(map: &HeatMap, frame: &Frame<'_>) -> [f64; 4] {
     let (left, bottom) = frame.pixel((map.x.0, map.y.0));
     let (right, top) = frame.pixel((map.x.1, map.y.1));
-    let png = map.png(&bar.scale)?;
-    write_image(svg, &png, [left, top, right - left, bottom - top]);
+    [left, top, right - left, bottom - top]
+}
+
+/// Over everything else, so that lines and labels do not get between a cell and the pointer.
+fn draw_hints(svg: &mut Svg, panel: &Panel, frame: &Frame<'_>, clip: &str) -> Result<(), ChartError> {
+    let Some(map) = panel.heat_map.as_ref().filter(|map| map.has_hints()) else {
+        return Ok(());
+    };
+    svg.tag("g").attr("clip-path", &format!("url(#{clip})")).attr("fill", "none").attr("pointer-events", "all").open();
+    map.write_hints(svg, map_place(map, frame))?;
+    svg.end("g");
     Ok(())
 }
 

@@ -19,11 +19,26 @@ impl Svg {
         push_escaped(&mut self.out, text);
     }
 
-    /// Closes an element left open by [`Tag::open`].
-    pub(crate) fn end(&mut self, name: &str) {
+    /// Character data of several lines, escaped.
+    pub(crate) fn lines(&mut self, text: &str) {
+        for (index, line) in text.lines().enumerate() {
+            if index > 0 {
+                self.out.push('\n');
+            }
+            push_escaped(&mut self.out, line);
+        }
+    }
+
+    /// Closes an element whose parent goes on in the same line.
+    pub(crate) fn close_inline(&mut self, name: &str) {
         self.out.push_str("</");
         self.out.push_str(name);
         self.out.push('>');
+    }
+
+    /// Closes an element left open by [`Tag::open`].
+    pub(crate) fn end(&mut self, name: &str) {
+        self.close_inline(name);
         // White space inside a text element is drawn, anywhere else it only
         // keeps the file readable.
         if name != "tspan" {

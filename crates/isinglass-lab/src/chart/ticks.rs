@@ -24,6 +24,28 @@ pub(crate) fn fitting(scale: Scale, range: (f64, f64), length: f64, size: f64, a
     at_most(scale, range, 2)
 }
 
+/// Ticks at 1, 2, 3, … with labels of their own: every one, or every second, third, … if they would touch.
+pub(crate) fn listed(labels: &[String], range: (f64, f64), length: f64, size: f64, across: bool) -> Vec<Tick> {
+    let apart = length / (range.1 - range.0);
+    let every = |stride: usize| -> Vec<Tick> {
+        let label = |i: usize| (i % stride == 0).then(|| labels[i].clone());
+        // Marks so close that they run together say nothing.
+        let is_marked = |i: usize| i % stride == 0 || apart >= 5.0;
+        let places = (0..labels.len()).filter(|&i| is_marked(i)).map(|i| Tick { value: (i + 1) as f64, label: label(i) });
+        places.filter(|tick| tick.value >= range.0 && tick.value <= range.1).collect()
+    };
+    let touch = |ticks: &[Tick], stride: usize| {
+        if across { crowded(ticks, Scale::Linear, range, length, size) } else { stride as f64 * apart < 1.25 * size }
+    };
+    for stride in 1..labels.len() {
+        let ticks = every(stride);
+        if !touch(&ticks, stride) {
+            return ticks;
+        }
+    }
+    every(labels.len().max(1))
+}
+
 fn crowded(ticks: &[Tick], scale: Scale, range: (f64, f64), length: f64, size: f64) -> bool {
     let low = scale.coordinate(range.0);
     let per_unit = length / (scale.coordinate(range.1) - low);
@@ -241,6 +263,24 @@ mod tests {
         let ticks = fitting(Scale::Linear, (0.0, 9e7), 300.0, 13.0, true);
         assert!(!crowded(&ticks, Scale::Linear, (0.0, 9e7), 300.0, 13.0));
         assert!(ticks.len() >= 2);
+    }
+
+    #[test]
+    fn listed_labels_are_thinned_until_they_fit() {
+        let depths: Vec<String> = ["2", "4", "8"].map(str::to_owned).to_vec();
+        let all = listed(&depths, (0.5, 3.5), 300.0, 13.0, true);
+        assert_eq!(
+            all.iter().map(|tick| (tick.value, tick.label.as_deref())).collect::<Vec<_>>(),
+            [(1.0, Some("2")), (2.0, Some("4")), (3.0, Some("8"))]
+        );
+        let many: Vec<String> = (0..100).map(|i| format!("0.{i:02}")).collect();
+        for across in [true, false] {
+            let some = listed(&many, (0.5, 100.5), 300.0, 13.0, across);
+            let values: Vec<f64> = some.iter().map(|tick| tick.value).collect();
+            assert!((5..=20).contains(&values.len()) && values[0] == 1.0, "{values:?}");
+            assert!(some.iter().all(|tick| tick.label.is_some()), "marks 3 pixels apart");
+            assert!(values.windows(2).all(|pair| pair[1] - pair[0] == values[1] - values[0]));
+        }
     }
 
     #[test]

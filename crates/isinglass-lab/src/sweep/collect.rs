@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 use super::cell::plain_text;
 use super::{Cell, Record, Status, Sweep, SweepError};
 
-/// One row of the table: column by column, in order.
-type Row = Map<String, Value>;
+/// One row of the table of all cells: column by column, in order.
+pub type Row = Map<String, Value>;
 
 impl Sweep {
     /// One row for each cell, in the grid's order, all with the same columns: its name, its axes, how it stands, its result, and, in columns `run_…`, how it was run. What does not

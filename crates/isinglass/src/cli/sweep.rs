@@ -1,7 +1,6 @@
 //! `isinglass sweep`: a grid of training runs.
 
 mod collect;
-mod picture;
 mod progress;
 mod run;
 mod status;

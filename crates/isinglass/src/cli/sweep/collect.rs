@@ -4,7 +4,9 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::ValueEnum;
+use isinglass_lab::chart::Figure;
 use isinglass_lab::sweep::Sweep;
+use isinglass_lab::sweep::picture::{Results, View};
 use serde_json::Value;
 
 use crate::cli::report::{Record, Report};
@@ -28,15 +30,15 @@ pub struct Args {
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
 
-    /// Draw a heat map over two axes into FILE.svg or FILE.png, averaged over the others
+    /// Draw a heat map over two axes, or a line over the only one with several values, into FILE.svg or FILE.png, averaged over the others
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
 
-    /// The axis from left to right [default: the first with several numbers]
+    /// The axis from left to right [default: sigma-m2 beside depth, else the first with several values, but for seed]
     #[arg(long, value_name = "AXIS", requires = "plot")]
     x: Option<String>,
 
-    /// The axis from bottom to top [default: the second with several numbers]
+    /// The axis from bottom to top [default: depth beside sigma-m2, else the next with several values, but for seed]
     #[arg(long, value_name = "AXIS", requires = "plot")]
     y: Option<String>,
 
@@ -66,7 +68,9 @@ impl Args {
         let sweep = Sweep::open(&self.directory)?;
         let rows = sweep.rows()?;
         if let Some(path) = &self.plot {
-            super::picture::heat_map(&sweep, &rows, self.x.as_deref(), self.y.as_deref(), &self.value)?.save(path)?;
+            let results = Results::of(&sweep, &rows);
+            let view = View::choose(&results, self.x.as_deref(), self.y.as_deref())?;
+            Figure::new().panel(view.panel(&results, &self.value)?).save(path)?;
         }
         let mut report = Report::default();
         match self.format {
