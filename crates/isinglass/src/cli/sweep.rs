@@ -1,10 +1,12 @@
 //! `isinglass sweep`: a grid of training runs.
 
 mod collect;
+mod jobs;
 mod picture;
 mod progress;
 mod run;
 mod status;
+mod submit;
 mod work;
 
 use clap::Subcommand;
@@ -15,6 +17,7 @@ use super::CliError;
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Run(run::Args),
+    Submit(Box<submit::Args>),
     Status(status::Args),
     Collect(collect::Args),
     Work(work::Args),
@@ -24,6 +27,7 @@ impl Command {
     pub fn run(self) -> Result<(), CliError> {
         match self {
             Self::Run(args) => args.run(),
+            Self::Submit(args) => args.run(),
             Self::Status(args) => args.run(),
             Self::Collect(args) => args.run(),
             Self::Work(args) => args.run(),
