@@ -42,7 +42,7 @@ enum Command {
     Export(export::Args),
     Bench(bench::Args),
 
-    /// Grids of training runs: running them, how they stand, their results
+    /// Grids of training runs: running them, here or on a cluster, how they stand, their results
     #[command(subcommand)]
     Sweep(sweep::Command),
 
@@ -170,6 +170,7 @@ impl CliError {
         use isinglass_lab::packing::PackError;
         use isinglass_lab::simulate::SimulateError;
         use isinglass_lab::sweep::SweepError;
+        use isinglass_lab::sweep::slurm::SlurmError;
         use isinglass_theory::Error as TheoryError;
         match self {
             Self::Theory(TheoryError::NotConverged { .. } | TheoryError::NoRoot(_)) | Self::Output(_) => ExitCode::from(1),
@@ -178,6 +179,10 @@ impl CliError {
             Self::Run(error) if broke_off(error) => ExitCode::from(1),
             Self::Pack(PackError::Differs { .. } | PackError::Write { .. }) => ExitCode::from(1),
             Self::Sweep(SweepError::Write { .. }) | Self::CellsFailed { .. } => ExitCode::from(1),
+            // A scheduler that refuses or is down; one that is not installed, or a wrong value, is the user's to change.
+            Self::Sweep(SweepError::Slurm(
+                SlurmError::Failed { .. } | SlurmError::Silent { .. } | SlurmError::NoNumber { .. } | SlurmError::UnknownQueue { .. },
+            )) => ExitCode::from(1),
             Self::Sweep(SweepError::Run(error)) if broke_off(error) => ExitCode::from(1),
             // What a shell makes of a process that a signal ended.
             Self::Stopped { signal, .. } | Self::SweepStopped { signal, .. } => ExitCode::from(128 + signal),
