@@ -13,6 +13,7 @@
 //! # Ok::<(), isinglass_lab::reproduce::ReproduceError>(())
 //! ```
 
+mod cost;
 mod critical_lines;
 mod depth_scales;
 mod dynamics;
@@ -28,6 +29,7 @@ mod statements;
 mod study;
 mod trainability;
 
+pub use cost::Cost;
 pub use error::ReproduceError;
 pub use grids::Plan;
 pub use record::{Claim, FIGURE, FigureRecord, Picture, Table, Verdict};

@@ -35,7 +35,7 @@ mod error;
 mod grid;
 mod perform;
 pub mod picture;
-mod plan;
+pub(crate) mod plan;
 mod record;
 pub mod slurm;
 mod work;

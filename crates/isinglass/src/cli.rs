@@ -10,6 +10,7 @@ mod pack;
 mod packed;
 mod predict;
 mod report;
+mod reproduce;
 mod resume;
 mod run;
 mod simulate;
@@ -51,6 +52,7 @@ enum Command {
     Theory(theory::Command),
 
     Simulate(Box<simulate::Args>),
+    Reproduce(Box<reproduce::Args>),
 
     /// Data sets: which there are, fetching them, looking at them
     #[command(subcommand)]
@@ -78,6 +80,7 @@ impl Cli {
             Command::Sweep(command) => command.run(),
             Command::Theory(command) => command.run(),
             Command::Simulate(args) => args.run(),
+            Command::Reproduce(args) => args.run(),
             Command::Data(command) => command.run(),
         }
     }
@@ -140,6 +143,9 @@ pub enum CliError {
     /// A packed network is damaged, or cannot look at what it is shown.
     #[error(transparent)]
     Bits(#[from] isinglass_bits::Error),
+    /// A figure cannot be made again.
+    #[error(transparent)]
+    Reproduce(isinglass_lab::reproduce::ReproduceError),
     /// A simulation cannot be made.
     #[error(transparent)]
     Simulate(#[from] isinglass_lab::simulate::SimulateError),
@@ -164,6 +170,21 @@ pub enum CliError {
     Output(#[from] std::io::Error),
 }
 
+/// What lies behind a figure is told as by the command that makes it.
+impl From<isinglass_lab::reproduce::ReproduceError> for CliError {
+    fn from(error: isinglass_lab::reproduce::ReproduceError) -> Self {
+        use isinglass_lab::reproduce::ReproduceError;
+        match error {
+            ReproduceError::Sweep(error) => Self::Sweep(error),
+            ReproduceError::Simulate(error) => Self::Simulate(error),
+            ReproduceError::Theory(error) => Self::Theory(error),
+            ReproduceError::Run(error) => Self::Run(error),
+            ReproduceError::Chart(error) => Self::Chart(error),
+            error => Self::Reproduce(error),
+        }
+    }
+}
+
 impl CliError {
     /// 2 for what the user can change, 1 for what went wrong on the way.
     pub fn exit_code(&self) -> ExitCode {
@@ -178,7 +199,7 @@ impl CliError {
             Self::Data(error) if went_wrong_on_the_way(error) => ExitCode::from(1),
             Self::Run(error) if broke_off(error) => ExitCode::from(1),
             Self::Pack(PackError::Differs { .. } | PackError::Write { .. }) => ExitCode::from(1),
-            Self::Sweep(SweepError::Write { .. }) | Self::CellsFailed { .. } => ExitCode::from(1),
+            Self::Sweep(SweepError::Write { .. }) | Self::CellsFailed { .. } | Self::Reproduce(_) => ExitCode::from(1),
             // A scheduler that refuses or is down; one that is not installed, or a wrong value, is the user's to change.
             Self::Sweep(SweepError::Slurm(
                 SlurmError::Failed { .. } | SlurmError::Silent { .. } | SlurmError::NoNumber { .. } | SlurmError::UnknownQueue { .. },

@@ -2,11 +2,11 @@
 
 mod collect;
 mod jobs;
-mod progress;
+pub mod progress;
 mod run;
 mod status;
-mod submit;
-mod work;
+pub mod submit;
+pub mod work;
 
 use clap::Subcommand;
 

@@ -86,7 +86,7 @@ pub struct Args {
 /// What tasks ask for. Where nothing is said, the cluster decides.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "What each task asks for")]
-struct ResourceArgs {
+pub struct ResourceArgs {
     /// Partition
     #[arg(long, value_name = "NAMES")]
     partition: Option<String>,
@@ -118,6 +118,24 @@ struct ResourceArgs {
     /// Any other option of sbatch, such as --sbatch=--constraint=avx512; may be repeated
     #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
     sbatch: Vec<String>,
+}
+
+impl ResourceArgs {
+    /// The same, checked.
+    pub fn resources(&self) -> Result<Resources, CliError> {
+        let resources = Resources {
+            partition: self.partition.clone(),
+            time: self.time.clone(),
+            cpus_per_task: self.cpus_per_task,
+            mem: self.mem.clone(),
+            account: self.account.clone(),
+            qos: self.qos.clone(),
+            max_running: self.max_running,
+            others: self.sbatch.clone(),
+        };
+        resources.check().map_err(isinglass_lab::sweep::SweepError::from)?;
+        Ok(resources)
+    }
 }
 
 fn positive() -> RangedU64ValueParser<usize> {
@@ -155,21 +173,9 @@ impl Args {
     }
 
     fn options(&self) -> Result<SubmitOptions, CliError> {
-        let given = &self.resources;
-        let resources = Resources {
-            partition: given.partition.clone(),
-            time: given.time.clone(),
-            cpus_per_task: given.cpus_per_task,
-            mem: given.mem.clone(),
-            account: given.account.clone(),
-            qos: given.qos.clone(),
-            max_running: given.max_running,
-            others: given.sbatch.clone(),
-        };
-        resources.check().map_err(isinglass_lab::sweep::SweepError::from)?;
         Ok(SubmitOptions {
             executable: std::env::current_exe()?,
-            resources,
+            resources: self.resources.resources()?,
             packing: Packing { cells_per_task: self.cells_per_task, tasks: self.tasks },
             retry_failed: self.retry_failed,
             again: self.again,

@@ -41,8 +41,28 @@ impl WorkArgs {
         self.data_dir.as_deref()
     }
 
+    /// Number of threads.
+    pub fn threads(&self) -> usize {
+        self.threads.count()
+    }
+
+    /// Whether cells that have failed are run again.
+    pub fn retries_failed(&self) -> bool {
+        self.retry_failed
+    }
+
+    /// Whether nothing is said on the way.
+    pub fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
+    /// How often a cell saves its state.
+    pub fn checkpoint_interval(&self) -> Result<Duration, CliError> {
+        checkpoint_interval(self.checkpoint_seconds)
+    }
+
     fn options(&self, cells: Option<Vec<Entry>>) -> Result<WorkOptions, CliError> {
-        let checkpoint_interval = checkpoint_interval(self.checkpoint_seconds)?;
+        let checkpoint_interval = self.checkpoint_interval()?;
         let retries = cells.iter().flatten().filter_map(|entry| Some((entry.cell.clone(), entry.tried?))).collect();
         let cells = cells.map(|cells| cells.into_iter().map(|entry| entry.cell).collect());
         Ok(WorkOptions { threads: self.threads.count(), checkpoint_interval, retry_failed: self.retry_failed, retries, cells })
