@@ -3,6 +3,7 @@
 mod atomic;
 
 pub mod chart;
+pub mod csv;
 pub mod packing;
 pub mod phase_diagram;
 pub mod reproduce;

@@ -5,11 +5,11 @@ use serde_json::Value;
 
 use super::output::{Output, rounded, row};
 use super::record::{FigureRecord, Table, Verdict};
-use super::study::{Study, Subject};
+use super::study::{Scale, Study, Subject};
 use super::{Progress, ReproduceError};
 use crate::simulate::{Comparison, Measurement, Shown, Simulation, picture};
 
-/// The paper's variances, and its width, depth and number of networks.
+/// The paper's variances.
 const SIGMA_M2: [f64; 3] = [0.2, 0.5, 0.99];
 const SIGMA_B2: f64 = 0.001;
 
@@ -21,14 +21,14 @@ const SURROGATES: [(&str, Model, Neuron); 4] = [
     ("lrt-continuous-tanh-1", Model::LrtContinuous, Neuron::Tanh(1.0)),
 ];
 
-const CAPTION: &str = "Random networks of width 1000, 50 realisations, σ_b² = 0.001: markers are means over networks, bands one standard deviation, lines the theory. \
+const CAPTION: &str = "Random networks, σ_b² = 0.001 (width, depth and number below): markers are means over networks, bands one standard deviation, lines the theory. \
     The paper shows the deterministic surrogate and says that plots for the local reparameterisation trick (LRT) are similar.\n\n\
     The neuron is our choice where the paper's captions contradict each other: the exact sign neuron, the unit gain tanh(h) whose depth scale diverges at σ_m² = 1, \
     and for LRT logistic neurons and tanh.";
 
 pub(super) fn make(study: &Study, progress: &Progress<'_>) -> Result<FigureRecord, ReproduceError> {
     let mut output = Output::new(study, Subject::Fig1, CAPTION)?;
-    let simulation = Simulation { seed: study.seed, threads: study.threads, ..Simulation::default() };
+    let simulation = Simulation { seed: study.seed, threads: study.threads, ..size(study.scale) };
     for (key, value) in [("width", simulation.width), ("realisations", simulation.realisations), ("depth", simulation.depth)] {
         output.setting(key, value);
     }
@@ -78,6 +78,15 @@ pub(super) fn make(study: &Study, progress: &Progress<'_>) -> Result<FigureRecor
         evidence,
     );
     output.finish()
+}
+
+/// The paper's width, depth and number of networks, which take seconds.
+fn size(scale: Scale) -> Simulation {
+    let paper = Simulation { width: 1000, realisations: 50, depth: 30, ..Simulation::default() };
+    match scale {
+        Scale::Smoke => Simulation { width: 100, realisations: 12, depth: 8, ..paper },
+        Scale::Quick | Scale::Paper => paper,
+    }
 }
 
 fn verdict(name: &str, sigma_m2: f64, field: &MeanField, comparison: &Comparison) -> Result<Vec<Value>, ReproduceError> {

@@ -54,91 +54,135 @@ pub(super) fn plans(study: &Study, subject: Subject) -> Vec<Plan> {
     }
 }
 
+/// What tells scales apart. Lists are as they stand in a grid.
+struct Sizes {
+    width: usize,
+    /// Images, of all training images of MNIST; of the generated digits three times that part, at most all.
+    part: f64,
+    /// Adam's learning rate.
+    lr: f64,
+    epochs: usize,
+    /// After which binary counterparts are looked at, and optimisers compared.
+    fewer_epochs: usize,
+    plane: [&'static str; 2],
+    counterparts: [&'static str; 2],
+    initialisations: &'static str,
+    optimizers: [&'static str; 3],
+    growing_epochs: &'static str,
+    seeds: u64,
+}
+
+const QUICK: Sizes = Sizes {
+    width: 64,
+    part: 0.1,
+    lr: 1e-3,
+    epochs: 10,
+    fewer_epochs: 5,
+    plane: ["[0.03, 0.19, 0.35, 0.51, 0.67, 0.83, 0.99]", "[10, 20, 30, 40, 50, 60]"],
+    // Most of the time goes into sampling.
+    counterparts: ["[0.03, 0.35, 0.67, 0.99]", "[2, 5, 8, 11]"],
+    initialisations: "[2, 5, 10, 20, 40]",
+    // Steps of Adam and RMSprop are as long as the learning rate, those of the others as long as the gradient allows.
+    optimizers: ["[1e-3, 1e-2, 1e-1, 1.0]", "[0.2, 0.6, 0.95]", "[4, 12, 24]"],
+    growing_epochs: "[1, 3, 10, 30]",
+    seeds: 1,
+};
+
+const PAPER: Sizes = Sizes {
+    width: 256,
+    part: 0.5,
+    lr: 2e-4,
+    epochs: 10,
+    fewer_epochs: 5,
+    plane: [TWENTY, "[5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55, 60, 65]"],
+    counterparts: [TWENTY, "[2, 4, 6, 8, 10, 12, 14, 16, 18, 20]"],
+    initialisations: "[2, 5, 10, 15, 20, 30, 40, 50, 60]",
+    optimizers: ["[2e-4, 1e-3, 1e-2, 1e-1, 1.0]", "[0.1, 0.3, 0.5, 0.7, 0.9, 0.99]", "[5, 10, 20, 30, 45, 60]"],
+    growing_epochs: "[1, 2, 5, 10, 20, 50]",
+    seeds: 3,
+};
+const TWENTY: &str =
+    "[0.04, 0.09, 0.14, 0.19, 0.24, 0.29, 0.34, 0.39, 0.44, 0.49, 0.54, 0.59, 0.64, 0.69, 0.74, 0.79, 0.84, 0.89, 0.94, 0.99]";
+
+const SMOKE: Sizes = Sizes {
+    width: 8,
+    part: 0.05,
+    lr: 1e-2,
+    epochs: 2,
+    fewer_epochs: 1,
+    plane: ["[0.5, 0.9]", "[2, 4]"],
+    counterparts: ["[0.5, 0.9]", "[1, 2]"],
+    initialisations: "[2, 10]",
+    optimizers: ["[1e-3, 1e-2]", "[0.5, 0.9]", "[2]"],
+    growing_epochs: "[1, 3]",
+    seeds: 2,
+};
+
+fn sizes(scale: Scale) -> &'static Sizes {
+    match scale {
+        Scale::Smoke => &SMOKE,
+        Scale::Quick => &QUICK,
+        Scale::Paper => &PAPER,
+    }
+}
+
 fn plane(study: &Study, plane: Plane) -> Plan {
-    let axes = match study.scale {
-        Scale::Quick => "sigma-m2 = [0.03, 0.19, 0.35, 0.51, 0.67, 0.83, 0.99]\ndepth = [10, 20, 30, 40, 50, 60]\n",
-        Scale::Paper => {
-            "sigma-m2 = [0.04, 0.09, 0.14, 0.19, 0.24, 0.29, 0.34, 0.39, 0.44, 0.49, 0.54, 0.59, 0.64, 0.69, 0.74, 0.79, 0.84, 0.89, 0.94, 0.99]\n\
-             depth = [5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55, 60, 65]\n"
-        }
-    };
-    let own = format!("surrogate = {:?}\nneuron = {:?}\nepochs = 10\n", plane.surrogate, plane.neuron);
-    plan(study, plane.name, &(own + TWO_POINT + ADAM + ONE_SAMPLE), axes)
+    let sizes = sizes(study.scale);
+    let own = format!("surrogate = {:?}\nneuron = {:?}\nepochs = {}\nsamples = 1\n", plane.surrogate, plane.neuron, sizes.epochs);
+    let [sigma_m2, depth] = sizes.plane;
+    plan(study, plane.name, &(own + TWO_POINT + &adam(sizes)), &format!("sigma-m2 = {sigma_m2}\ndepth = {depth}\n"))
 }
 
 fn counterparts(study: &Study) -> Plan {
-    let axes = match study.scale {
-        // Most of the time goes into sampling.
-        Scale::Quick => "sigma-m2 = [0.03, 0.35, 0.67, 0.99]\ndepth = [2, 5, 8, 11]\n",
-        Scale::Paper => {
-            "sigma-m2 = [0.04, 0.09, 0.14, 0.19, 0.24, 0.29, 0.34, 0.39, 0.44, 0.49, 0.54, 0.59, 0.64, 0.69, 0.74, 0.79, 0.84, 0.89, 0.94, 0.99]\n\
-             depth = [2, 4, 6, 8, 10, 12, 14, 16, 18, 20]\n"
-        }
-    };
-    let own = "surrogate = \"deterministic\"\nneuron = \"tanh:1\"\nepochs = 5\nsamples = [1, 5, 100]\n";
-    plan(study, COUNTERPARTS, &(own.to_owned() + TWO_POINT + ADAM), axes)
+    let sizes = sizes(study.scale);
+    let own = format!("{UNIT_GAIN_NETWORK}epochs = {}\nsamples = [1, 5, 100]\n", sizes.fewer_epochs);
+    let [sigma_m2, depth] = sizes.counterparts;
+    plan(study, COUNTERPARTS, &(own + TWO_POINT + &adam(sizes)), &format!("sigma-m2 = {sigma_m2}\ndepth = {depth}\n"))
 }
 
 fn initialisations(study: &Study) -> Plan {
-    let axes = match study.scale {
-        Scale::Quick => "depth = [2, 5, 10, 20, 40]\n".to_owned(),
-        Scale::Paper => format!("depth = [2, 5, 10, 15, 20, 30, 40, 50, 60]\n{}", three_seeds(study)),
-    };
-    let axes = format!("init = [\"glorot\", \"he\", \"uniform\", \"critical\"]\n{axes}");
-    let own = "surrogate = \"deterministic\"\nneuron = \"tanh:1\"\nepochs = 10\n";
-    plan(study, INITIALISATIONS, &(own.to_owned() + ADAM + ONE_SAMPLE), &axes)
+    let sizes = sizes(study.scale);
+    let own = format!("{UNIT_GAIN_NETWORK}epochs = {}\nsamples = 1\n", sizes.epochs);
+    let axes = format!("init = [\"glorot\", \"he\", \"uniform\", \"critical\"]\ndepth = {}\n{}", sizes.initialisations, seeds(study));
+    plan(study, INITIALISATIONS, &(own + &adam(sizes)), &axes)
 }
 
 fn optimizers(study: &Study) -> Plan {
-    let axes = match study.scale {
-        Scale::Quick => "depth = [4, 12, 24]\nsigma-m2 = [0.2, 0.6, 0.95]\n",
-        Scale::Paper => "depth = [5, 10, 20, 30, 45, 60]\nsigma-m2 = [0.1, 0.3, 0.5, 0.7, 0.9, 0.99]\n",
-    };
-    // Steps of Adam and RMSprop are as long as the learning rate, those of the others as long as the gradient allows.
-    let rates = match study.scale {
-        Scale::Quick => "lr = [1e-3, 1e-2, 1e-1, 1.0]\n",
-        Scale::Paper => "lr = [2e-4, 1e-3, 1e-2, 1e-1, 1.0]\n",
-    };
-    let own = "surrogate = \"deterministic\"\nneuron = \"tanh:1\"\nepochs = 5\n";
-    let axes = format!("optimizer = [\"adam\", \"sgd\", \"momentum\", \"rmsprop\"]\n{rates}{axes}");
-    plan(study, OPTIMIZERS, &(own.to_owned() + TWO_POINT + ONE_SAMPLE), &axes)
+    let sizes = sizes(study.scale);
+    let own = format!("{UNIT_GAIN_NETWORK}epochs = {}\nsamples = 1\n{TWO_POINT}", sizes.fewer_epochs);
+    let [lr, sigma_m2, depth] = sizes.optimizers;
+    let axes = format!("optimizer = [\"adam\", \"sgd\", \"momentum\", \"rmsprop\"]\nlr = {lr}\ndepth = {depth}\nsigma-m2 = {sigma_m2}\n");
+    plan(study, OPTIMIZERS, &own, &axes)
 }
 
 fn epochs(study: &Study) -> Plan {
-    let axes = match study.scale {
-        Scale::Quick => "epochs = [1, 3, 10, 30]\n".to_owned(),
-        Scale::Paper => format!("epochs = [1, 2, 5, 10, 20, 50]\n{}", three_seeds(study)),
-    };
+    let sizes = sizes(study.scale);
     // The sign neuron: its surrogate is the mean of a real network, and what is left between the two is due to sampling alone.
     let own = "surrogate = \"deterministic\"\nneuron = \"sign\"\ndepth = 3\nsigma-m2 = 0.3\nsamples = [1, 2, 5, 10, 20, 50, 100]\n";
-    Plan { keep_runs: true, ..plan(study, EPOCHS, &(own.to_owned() + TWO_POINT + ADAM), &axes) }
-}
-
-fn three_seeds(study: &Study) -> String {
-    format!("seed = [{}, {}, {}]\n", study.seed, study.seed + 1, study.seed + 2)
+    let axes = format!("epochs = {}\n{}", sizes.growing_epochs, seeds(study));
+    Plan { keep_runs: true, ..plan(study, EPOCHS, &(own.to_owned() + TWO_POINT + &adam(sizes)), &axes) }
 }
 
 const TWO_POINT: &str = "init = \"two-point\"\n";
-/// With the scale's learning rate.
-const ADAM: &str = "optimizer = \"adam\"\nlr = LR\n";
-/// Binary networks are not what these sweeps are about.
-const ONE_SAMPLE: &str = "samples = 1\n";
+const UNIT_GAIN_NETWORK: &str = "surrogate = \"deterministic\"\nneuron = \"tanh:1\"\n";
+
+fn adam(sizes: &Sizes) -> String {
+    format!("optimizer = \"adam\"\nlr = {:?}\n", sizes.lr)
+}
+
+fn seeds(study: &Study) -> String {
+    let seeds: Vec<String> = (0..sizes(study.scale).seeds).map(|index| (study.seed + index).to_string()).collect();
+    format!("seed = [{}]\n", seeds.join(", "))
+}
 
 fn plan(study: &Study, name: &'static str, own: &str, axes: &str) -> Plan {
-    let (width, lr) = match study.scale {
-        Scale::Quick => (64, "1e-3"),
-        Scale::Paper => (256, "2e-4"),
-    };
-    // Half of MNIST, as in the paper; the quick scale takes 6000 images of either.
-    let part = match (study.scale, study.data.as_str()) {
-        (Scale::Paper, _) => 0.5,
-        (Scale::Quick, "digits") => 0.3,
-        (Scale::Quick, _) => 0.1,
-    };
-    let seed = if axes.contains("seed = ") { String::new() } else { format!("seed = {}\n", study.seed) };
-    let data = format!("data = {:?}\ntrain-fraction = {part}\nvalidation = 0.0\n", study.data);
+    let sizes = sizes(study.scale);
+    // There are a third as many generated digits.
+    let part = if study.data == "digits" { (3.0 * sizes.part).min(1.0) } else { sizes.part };
+    let data = format!("data = {:?}\ntrain-fraction = {part:?}\nvalidation = 0.0\n", study.data);
     let common = "sigma-b2 = 0.0\ngoal = \"surrogate\"\nmeans = \"clip\"\nschedule = \"constant\"\nbatch = 64\n";
-    let text = format!("[train]\n{data}width = {width}\n{common}{seed}{}[grid]\n{axes}", own.replace("LR", lr));
+    let seed = if axes.contains("seed = ") { String::new() } else { format!("seed = {}\n", study.seed) };
+    let text = format!("[train]\n{data}width = {}\n{common}{seed}{own}[grid]\n{axes}", sizes.width);
     let grid = Grid::from_toml(&text).expect("checked by a test: the grids of all figures can be read");
     Plan { name, grid, keep_runs: false }
 }
@@ -149,7 +193,7 @@ mod tests {
 
     #[test]
     fn all_grids_can_be_read_and_have_possible_cells() {
-        for scale in [Scale::Quick, Scale::Paper] {
+        for scale in [Scale::Smoke, Scale::Quick, Scale::Paper] {
             for data in ["mnist", "digits"] {
                 let study = Study { directory: "figures".into(), scale, data: data.into(), data_dir: None, seed: 3, threads: 1 };
                 let plans = study.plans(&Subject::ALL);

@@ -10,6 +10,7 @@ use super::study::{Study, Subject};
 use super::{ReproduceError, grids};
 use crate::atomic;
 use crate::chart::Figure;
+use crate::csv::{field, text_field};
 
 /// A figure that is being made.
 pub(super) struct Output {
@@ -80,22 +81,13 @@ impl Output {
     }
 }
 
-/// Comma-separated values; what does not exist is empty.
 fn csv(table: &Table) -> String {
-    let cell = |value: &Value| match value {
-        Value::Null => String::new(),
-        Value::String(text) if text.contains([',', '"', '\n']) => format!("\"{}\"", text.replace('"', "\"\"")),
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    };
-    let mut text = table.columns.join(",") + "\n";
-    for row in &table.rows {
-        text += &(row.iter().map(cell).collect::<Vec<_>>().join(",") + "\n");
-    }
-    text
+    let line = |fields: Vec<String>| fields.join(",") + "\n";
+    let header = line(table.columns.iter().map(|column| text_field(column)).collect());
+    table.rows.iter().fold(header, |text, row| text + &line(row.iter().map(field).collect()))
 }
 
-/// `table![title; columns; rows]` without a macro: texts and numbers of one row.
+/// One row of a table.
 pub(super) fn row<const N: usize>(values: [Value; N]) -> Vec<Value> {
     values.into()
 }

@@ -76,6 +76,8 @@ impl FromStr for Subject {
 /// How large experiments are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
+    /// Seconds: whether everything works, and nothing else.
+    Smoke,
     /// Minutes on two cores: narrow networks, few cells, a part of the data.
     Quick,
     /// The paper's settings: hours of many cores.
@@ -86,6 +88,7 @@ impl Scale {
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {
+            Self::Smoke => "smoke",
             Self::Quick => "quick",
             Self::Paper => "paper",
         }

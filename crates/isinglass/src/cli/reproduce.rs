@@ -87,6 +87,9 @@ enum Wanted {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Size {
+    /// Seconds, to see whether everything works
+    #[value(hide = true)]
+    Smoke,
     /// Narrow networks, few cells, a part of the data
     Quick,
     /// As in the paper where it says so, width 256
@@ -140,6 +143,7 @@ impl Args {
             None => found(self.work.data_dir())?.to_owned(),
         };
         let scale = match self.scale {
+            Size::Smoke => Scale::Smoke,
             Size::Quick => Scale::Quick,
             Size::Paper => Scale::Paper,
         };
