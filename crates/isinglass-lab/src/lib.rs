@@ -1,10 +1,12 @@
 //! Experiments with binary networks and their theory: training runs, sweeps of many of them, their networks as packed bits, grids over the plane of initialisations, and the charts that show them.
 
 mod atomic;
+mod base64;
 
 pub mod chart;
 pub mod packing;
 pub mod phase_diagram;
+pub mod report;
 pub mod reproduce;
 pub mod run;
 pub mod simulate;

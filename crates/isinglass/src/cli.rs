@@ -8,6 +8,7 @@ mod inspect;
 mod output;
 mod pack;
 mod packed;
+mod page;
 mod predict;
 mod report;
 mod resume;
@@ -46,6 +47,8 @@ enum Command {
     #[command(subcommand)]
     Sweep(sweep::Command),
 
+    Report(page::Args),
+
     /// How signals travel through a random network, before any training
     #[command(subcommand)]
     Theory(theory::Command),
@@ -76,6 +79,7 @@ impl Cli {
             Command::Export(args) => args.run(),
             Command::Bench(args) => args.run(),
             Command::Sweep(command) => command.run(),
+            Command::Report(args) => args.run(),
             Command::Theory(command) => command.run(),
             Command::Simulate(args) => args.run(),
             Command::Data(command) => command.run(),
@@ -112,6 +116,9 @@ pub enum CliError {
     /// A sweep cannot be drawn.
     #[error(transparent)]
     SweepPicture(#[from] isinglass_lab::sweep::picture::PictureError),
+    /// A report cannot be made.
+    #[error(transparent)]
+    Report(#[from] isinglass_lab::report::ReportError),
     /// A signal stopped a sweep.
     #[error("stopped with {done} of {cells} cells done; `{command}` goes on from there")]
     SweepStopped {
@@ -168,6 +175,7 @@ impl CliError {
     /// 2 for what the user can change, 1 for what went wrong on the way.
     pub fn exit_code(&self) -> ExitCode {
         use isinglass_lab::packing::PackError;
+        use isinglass_lab::report::ReportError;
         use isinglass_lab::simulate::SimulateError;
         use isinglass_lab::sweep::SweepError;
         use isinglass_theory::Error as TheoryError;
@@ -177,6 +185,7 @@ impl CliError {
             Self::Data(error) if went_wrong_on_the_way(error) => ExitCode::from(1),
             Self::Run(error) if broke_off(error) => ExitCode::from(1),
             Self::Pack(PackError::Differs { .. } | PackError::Write { .. }) => ExitCode::from(1),
+            Self::Report(ReportError::Write { .. }) => ExitCode::from(1),
             Self::Sweep(SweepError::Write { .. }) | Self::CellsFailed { .. } => ExitCode::from(1),
             Self::Sweep(SweepError::Run(error)) if broke_off(error) => ExitCode::from(1),
             // What a shell makes of a process that a signal ended.
