@@ -19,12 +19,10 @@ pub(super) fn read(directory: &Path, mut writer: Writer) -> Result<Section, Repo
         page::write_claims(&mut writer.html, &record.claims);
     }
     for picture in &record.pictures {
-        match read_inside(directory, &picture.file) {
-            Ok(svg) => {
-                let name = if picture.caption.is_empty() { &record.title } else { &picture.caption };
-                writer.picture(&svg, first_sentence(name), &picture.caption);
-            }
-            Err(reason) => writer.warn(format!("{}: the picture {} cannot be read: {reason}", shown(directory), picture.file)),
+        let name = if picture.caption.is_empty() { &record.title } else { &picture.caption };
+        let svg = read_inside(directory, &picture.file);
+        if let Err(reason) = svg.and_then(|svg| writer.picture(&svg, first_sentence(name), &picture.caption)) {
+            writer.warn(format!("{}: the picture {} cannot be shown: {reason}", shown(directory), picture.file));
         }
     }
     for one in &record.tables {

@@ -62,19 +62,16 @@ impl Writer {
 
     /// A chart, or why it cannot be drawn.
     pub fn chart(&mut self, chart: Result<Figure, ChartError>, name: &str, caption: &str) {
-        match chart.and_then(|chart| chart.to_svg()) {
-            Ok(svg) => self.picture(&svg, name, caption),
-            Err(error) => self.warn(format!("{name} cannot be drawn: {error}")),
+        let svg = chart.and_then(|chart| chart.to_svg()).map_err(|error| error.to_string());
+        if let Err(reason) = svg.and_then(|svg| self.picture(&svg, name, caption)) {
+            self.warn(format!("{name} cannot be drawn: {reason}"));
         }
     }
 
-    /// A picture with a caption below it. Its name is for those who cannot see it.
-    pub fn picture(&mut self, svg: &str, name: &str, caption: &str) {
+    /// A picture with a caption below it, or why it is none. Its name is for those who cannot see it.
+    pub fn picture(&mut self, svg: &str, name: &str, caption: &str) -> Result<(), String> {
         let prefix = format!("s{}p{}-", self.number, self.figures + 1);
-        let picture = match picture::inline(svg, &prefix, name) {
-            Ok(picture) => picture,
-            Err(reason) => return self.warn(format!("{name} cannot be shown: {reason}")),
-        };
+        let picture = picture::inline(svg, &prefix, name)?;
         self.figures += 1;
         // As large as it was drawn where there is room; on a small screen never so small that it cannot be read.
         let style = format!("--drawn:{}px", picture.width);
@@ -83,6 +80,7 @@ impl Writer {
             self.html.open("figcaption", &[]).paragraphs(caption).close("figcaption");
         }
         self.html.close("figure");
+        Ok(())
     }
 
     /// Names and what they stand for, in two columns. What is empty is left out.

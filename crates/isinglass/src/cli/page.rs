@@ -53,10 +53,13 @@ impl Args {
     }
 }
 
-/// A report that would overwrite something else is a slip of the keyboard.
+/// Said before anything is read. A report that would overwrite something else is a slip of the keyboard.
 fn check_target(path: &Path) -> Result<(), CliError> {
     if path.is_dir() {
         return Err(usage(format!("{} is a directory: name a file, such as report.html", path.display())));
+    }
+    if let Some(directory) = path.parent().filter(|directory| !directory.as_os_str().is_empty() && !directory.is_dir()) {
+        return Err(usage(format!("cannot write {}: there is no directory {}", path.display(), directory.display())));
     }
     let is_page =
         path.extension().and_then(|end| end.to_str()).is_some_and(|end| matches!(end.to_ascii_lowercase().as_str(), "html" | "htm"));
