@@ -1,11 +1,13 @@
-//! Experiments with binary networks and their theory: training runs, sweeps of many of them, their networks as packed bits, grids over the plane of initialisations, and the charts that show them.
+//! Experiments with binary networks and their theory: training runs, sweeps of many of them, their networks as packed bits, grids over the plane of initialisations, and the charts and reports that show them.
 
 mod atomic;
+mod base64;
 
 pub mod chart;
 pub mod csv;
 pub mod packing;
 pub mod phase_diagram;
+pub mod report;
 pub mod reproduce;
 pub mod run;
 pub mod simulate;

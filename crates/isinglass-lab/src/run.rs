@@ -32,6 +32,7 @@ mod inspection;
 pub(crate) mod lock;
 mod metrics;
 pub(crate) mod name;
+mod picture;
 mod reach;
 mod summary;
 mod training;
@@ -54,6 +55,7 @@ pub use inspection::{InitialisationSummary, Inspection, LayerSummary, NetworkSum
 use lock::Lock;
 pub use metrics::read_metrics;
 pub use name::run_name;
+pub use picture::{curves, insides};
 pub use training::{Event, Options, Ready};
 
 /// The settings.
@@ -138,15 +140,7 @@ impl Run {
     ///
     /// [`RunError::Read`] and [`RunError::Config`] if the file is damaged.
     pub fn summary(&self) -> Result<Option<Value>, RunError> {
-        let path = self.path(SUMMARY);
-        match fs::read(&path) {
-            Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|error| RunError::Config {
-                path,
-                reason: format!("damaged ({error}); remove the file and resume the run to have it made again"),
-            }),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(RunError::read(&path)(error)),
-        }
+        read_summary(&self.directory)
     }
 
     fn path(&self, file: &str) -> PathBuf {
@@ -178,6 +172,23 @@ pub fn read_config(directory: &Path) -> Result<RunConfig, RunError> {
         return Err(RunError::NoRun(directory.to_owned()));
     }
     RunConfig::read(&path)
+}
+
+/// The result of a run, if it has ended.
+///
+/// # Errors
+///
+/// [`RunError::Read`] and [`RunError::Config`] if the file is damaged.
+pub fn read_summary(directory: &Path) -> Result<Option<Value>, RunError> {
+    let path = directory.join(SUMMARY);
+    match fs::read(&path) {
+        Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|error| RunError::Config {
+            path,
+            reason: format!("damaged ({error}); remove the file and resume the run to have it made again"),
+        }),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(RunError::read(&path)(error)),
+    }
 }
 
 /// One of a run's checkpoints: [`LAST`] or [`BEST`].

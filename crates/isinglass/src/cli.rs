@@ -8,6 +8,7 @@ mod inspect;
 mod output;
 mod pack;
 mod packed;
+mod page;
 mod predict;
 mod report;
 mod reproduce;
@@ -47,6 +48,8 @@ enum Command {
     #[command(subcommand)]
     Sweep(sweep::Command),
 
+    Report(page::Args),
+
     /// How signals travel through a random network, before any training
     #[command(subcommand)]
     Theory(theory::Command),
@@ -78,6 +81,7 @@ impl Cli {
             Command::Export(args) => args.run(),
             Command::Bench(args) => args.run(),
             Command::Sweep(command) => command.run(),
+            Command::Report(args) => args.run(),
             Command::Theory(command) => command.run(),
             Command::Simulate(args) => args.run(),
             Command::Reproduce(args) => args.run(),
@@ -115,6 +119,9 @@ pub enum CliError {
     /// A sweep cannot be drawn.
     #[error(transparent)]
     SweepPicture(#[from] isinglass_lab::sweep::picture::PictureError),
+    /// A report cannot be made.
+    #[error(transparent)]
+    Report(#[from] isinglass_lab::report::ReportError),
     /// A signal stopped a sweep.
     #[error("stopped with {done} of {cells} cells done; `{command}` goes on from there")]
     SweepStopped {
@@ -189,6 +196,7 @@ impl CliError {
     /// 2 for what the user can change, 1 for what went wrong on the way.
     pub fn exit_code(&self) -> ExitCode {
         use isinglass_lab::packing::PackError;
+        use isinglass_lab::report::ReportError;
         use isinglass_lab::simulate::SimulateError;
         use isinglass_lab::sweep::SweepError;
         use isinglass_lab::sweep::slurm::SlurmError;
@@ -199,6 +207,7 @@ impl CliError {
             Self::Data(error) if went_wrong_on_the_way(error) => ExitCode::from(1),
             Self::Run(error) if broke_off(error) => ExitCode::from(1),
             Self::Pack(PackError::Differs { .. } | PackError::Write { .. }) => ExitCode::from(1),
+            Self::Report(ReportError::Write { .. }) => ExitCode::from(1),
             Self::Sweep(SweepError::Write { .. }) | Self::CellsFailed { .. } | Self::Reproduce(_) => ExitCode::from(1),
             // A scheduler that refuses or is down; one that is not installed, or a wrong value, is the user's to change.
             Self::Sweep(SweepError::Slurm(

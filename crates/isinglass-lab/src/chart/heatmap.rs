@@ -7,6 +7,7 @@ use super::{
     raster,
     svg::Svg,
 };
+use crate::base64;
 
 /// A grid of values shown as colours.
 #[derive(Clone, Debug, PartialEq)]
@@ -241,7 +242,7 @@ impl ColourScale {
 
 /// Writes a PNG as an image stretched over a rectangle, its pixels left sharp.
 pub(crate) fn write_image(svg: &mut Svg, png: &[u8], [x, y, w, h]: [f64; 4]) {
-    let data = format!("data:image/png;base64,{}", base64(png));
+    let data = format!("data:image/png;base64,{}", base64::encode(png));
     svg.tag("image")
         .num("x", x)
         .num("y", y)
@@ -256,34 +257,12 @@ pub(crate) fn write_image(svg: &mut Svg, png: &[u8], [x, y, w, h]: [f64; 4]) {
         .close();
 }
 
-fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for chunk in bytes.chunks(3) {
-        let mut group = [0; 3];
-        group[..chunk.len()].copy_from_slice(chunk);
-        let word = u32::from_be_bytes([0, group[0], group[1], group[2]]);
-        for i in 0..4 {
-            let digit = (word >> (18 - 6 * i)) & 63;
-            out.push(if i <= chunk.len() { char::from(DIGITS[digit as usize]) } else { '=' });
-        }
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn map(values: Vec<f64>) -> HeatMap {
         HeatMap::new((0.0, 1.0), (0.0, 1.0), values.len(), 1, values).unwrap()
-    }
-
-    #[test]
-    fn base64_of_the_reference_vectors() {
-        for (bytes, want) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foobar", "Zm9vYmFy")] {
-            assert_eq!(base64(bytes.as_bytes()), want);
-        }
     }
 
     #[test]

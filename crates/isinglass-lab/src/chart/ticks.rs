@@ -28,9 +28,9 @@ pub(crate) fn fitting(scale: Scale, range: (f64, f64), length: f64, size: f64, a
 pub(crate) fn listed(labels: &[String], range: (f64, f64), length: f64, size: f64, across: bool) -> Vec<Tick> {
     let apart = length / (range.1 - range.0);
     let every = |stride: usize| -> Vec<Tick> {
-        let label = |i: usize| (i % stride == 0).then(|| labels[i].clone());
+        let label = |i: usize| i.is_multiple_of(stride).then(|| labels[i].clone());
         // Marks so close that they run together say nothing.
-        let is_marked = |i: usize| i % stride == 0 || apart >= 5.0;
+        let is_marked = |i: usize| i.is_multiple_of(stride) || apart >= 5.0;
         let places = (0..labels.len()).filter(|&i| is_marked(i)).map(|i| Tick { value: (i + 1) as f64, label: label(i) });
         places.filter(|tick| tick.value >= range.0 && tick.value <= range.1).collect()
     };

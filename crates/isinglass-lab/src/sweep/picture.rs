@@ -95,6 +95,11 @@ impl<'a> Results<'a> {
         self.rows().any(|row| row.get(column).is_some_and(Value::is_number))
     }
 
+    /// Whether every cell has a number in this column.
+    pub fn is_complete(&self, column: &str) -> bool {
+        self.rows().all(|row| row.get(column).is_some_and(Value::is_number))
+    }
+
     fn rows(&self) -> impl Iterator<Item = &'a Row> + '_ {
         self.cells.iter().map(|(_, row)| *row)
     }

@@ -9,7 +9,7 @@ use super::output::{OutputArgs, ThreadsArgs, usage};
 use super::packed::PackedFile;
 use super::report::{Report, to_record};
 use super::run::subject::SubjectArgs;
-use super::run::{pictures, tables};
+use super::run::tables;
 use super::{CliError, Format};
 
 /// What a trained or packed network consists of and looks like inside, layer by layer.
@@ -55,7 +55,7 @@ impl Args {
         result.extend(to_record(&inspection));
         let result = Value::Object(result);
         if let Some(path) = plot {
-            pictures::insides(&result)?.save(path)?;
+            isinglass_lab::run::insides(&result)?.save(path)?;
         }
         let mut report = Report::default();
         match self.output.format() {

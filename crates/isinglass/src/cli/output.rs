@@ -58,6 +58,12 @@ impl ThreadsArgs {
     }
 }
 
+/// Prints one line to standard output.
+pub fn print_line(line: &str) -> std::io::Result<()> {
+    use std::io::Write;
+    writeln!(std::io::stdout(), "{line}")
+}
+
 /// A flag that is missing, superfluous or has an impossible value.
 pub fn usage(message: impl Into<String>) -> CliError {
     CliError::Usage(message.into())

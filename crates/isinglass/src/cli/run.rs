@@ -3,7 +3,6 @@
 pub mod data;
 pub mod histogram;
 pub mod perform;
-pub mod pictures;
 pub mod progress;
 pub mod signals;
 pub mod subject;

@@ -2,6 +2,7 @@
 
 #![allow(dead_code)] // Each test file uses its own part.
 
+pub mod browser;
 #[cfg(target_os = "linux")]
 pub mod cluster;
 pub mod sweeps;

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::progress::{Watcher, introduce, tell};
 use super::signals::Signals;
-use super::{pictures, tables};
+use super::tables;
 use crate::cli::output::{OutputArgs, ThreadsArgs};
 use crate::cli::report::{Report, wrap};
 use crate::cli::{CliError, Format};
@@ -72,7 +72,7 @@ impl PerformArgs {
     /// Prints and draws the result of a run that has ended.
     pub fn print(&self, directory: &Path, summary: Value) -> Result<(), CliError> {
         if let Some(path) = self.plot()? {
-            pictures::curves(&summary, &read_metrics(directory)?).save(path)?;
+            isinglass_lab::run::curves(&summary, &read_metrics(directory)?).save(path)?;
         }
         match self.output.format() {
             Format::Table => Ok(write_tables(&mut io::stdout().lock(), directory, &summary)?),

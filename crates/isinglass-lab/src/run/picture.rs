@@ -1,9 +1,9 @@
 //! The pictures of runs: learning curves, and the insides of a network.
 
-use isinglass_lab::chart::{Axis, ChartError, Colour, ColourMap, Dash, Figure, HeatMap, Legend, Marker, Panel, RefLine, Series, plain};
+use crate::chart::{Axis, ChartError, Colour, ColourMap, Dash, Figure, HeatMap, Legend, Marker, Panel, RefLine, Series, plain};
 use serde_json::Value;
 
-/// Loss and accuracy over the epochs, and when the means are polarised.
+/// Loss and accuracy over the epochs, and when the means are polarised. The summary is that of the run, or as much of it as there is.
 pub fn curves(summary: &Value, metrics: &[Value]) -> Figure {
     let epochs: Vec<&Value> = metrics.iter().filter(|line| line["kind"] == "epoch").collect();
     let curve = |pointer: &str, scale: f64| -> Vec<(f64, f64)> {
@@ -44,7 +44,11 @@ pub fn curves(summary: &Value, metrics: &[Value]) -> Figure {
     Figure::new().title(title(summary)).panel(loss).panel(accuracy).panel(schedules)
 }
 
-/// Histograms of means and neurons, and the variance of the fields beside the theory's, layer by layer.
+/// Histograms of means and neurons, and the variance of the fields beside the theory's, layer by layer: of the summary of a run, or an [`Inspection`](super::Inspection) as JSON.
+///
+/// # Errors
+///
+/// If there is no layer to draw.
 pub fn insides(result: &Value) -> Result<Figure, ChartError> {
     let layers: Vec<&Value> = result["layers"].as_array().into_iter().flatten().collect();
     let by_layer = |key: &str| -> Vec<(f64, f64)> {

@@ -1,0 +1,109 @@
+//! Reports: one page of HTML, with everything in it, from directories of results.
+//!
+//! | directory | holds | is shown as |
+//! |---|---|---|
+//! | of a figure | `figure.json` ([`FigureRecord`](crate::reproduce::FigureRecord)) | pictures, tables, and what became of the paper's claims |
+//! | of a [sweep](crate::sweep) | `sweep.toml` | maps or lines over its axes, a table of cells, the grid |
+//! | of a [run](crate::run) | `config.toml` | learning curves, scores, settings |
+//! | any other | directories of these kinds | all of them, in the order of their names |
+//!
+//! The page needs nothing else and loads nothing else. Equal directories give equal bytes.
+//!
+//! ```no_run
+//! use isinglass_lab::report::Report;
+//!
+//! let report = Report::read(&["figures", "sweeps/a"])?.title("Binary networks");
+//! report.save("report.html".as_ref())?;
+//! # Ok::<(), isinglass_lab::report::ReportError>(())
+//! ```
+
+mod error;
+mod figure;
+mod markup;
+mod page;
+mod picture;
+mod run;
+mod section;
+mod source;
+mod sweep;
+mod table;
+
+use std::path::Path;
+
+pub use error::ReportError;
+use section::Section;
+
+use crate::atomic;
+
+/// What a page will show.
+#[derive(Debug)]
+pub struct Report {
+    title: String,
+    sections: Vec<Section>,
+    warnings: Vec<String>,
+}
+
+impl Report {
+    /// Reads directories. One that is named twice is shown once.
+    ///
+    /// # Errors
+    ///
+    /// If one of them does not exist, holds nothing that a report can show, or cannot be read. What lies in a directory of directories may be damaged, as long as
+    /// something is left: the page then says so, and [`Report::warnings`] does.
+    pub fn read(directories: &[impl AsRef<Path>]) -> Result<Self, ReportError> {
+        let mut report = Self { title: "Report".to_owned(), sections: Vec::new(), warnings: Vec::new() };
+        for source in source::find(directories)? {
+            let section = section::read(&source, report.sections.len() + 1);
+            match section {
+                Ok(section) => {
+                    report.warnings.extend(section.warnings.iter().cloned());
+                    report.sections.push(section);
+                }
+                Err(error) if source.is_named => return Err(error),
+                Err(error) => report.warnings.push(error.to_string()),
+            }
+        }
+        match report.warnings.first() {
+            Some(warning) if report.sections.is_empty() => Err(ReportError::NothingLeft(warning.clone())),
+            _ => Ok(report),
+        }
+    }
+
+    /// Sets the title of the page.
+    #[must_use]
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.title = title.into();
+        self
+    }
+
+    /// How many directories are shown.
+    pub fn sections(&self) -> usize {
+        self.sections.len()
+    }
+
+    /// How many pictures there are.
+    pub fn figures(&self) -> usize {
+        self.sections.iter().map(|section| section.figures).sum()
+    }
+
+    /// What is missing or damaged, in a sentence each.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// The page.
+    pub fn to_html(&self) -> String {
+        page::write(&self.title, &self.sections, &self.warnings)
+    }
+
+    /// Writes the page, all of it or nothing, and gives back how many bytes it has.
+    ///
+    /// # Errors
+    ///
+    /// [`ReportError::Write`].
+    pub fn save(&self, path: &Path) -> Result<usize, ReportError> {
+        let html = self.to_html();
+        atomic::write(path, html.as_bytes()).map_err(|source| ReportError::Write { path: path.to_owned(), source })?;
+        Ok(html.len())
+    }
+}
