@@ -32,7 +32,8 @@ pub(super) fn read(directory: &Path, mut writer: Writer) -> Result<Section, Repo
         table::write(&mut writer.html, &one.columns, &one.rows);
     }
     for name in &record.sweeps {
-        match inside(directory, name) {
+        // Its own, or one that figures of one directory share.
+        match inside(directory, name).or_else(|_| inside(&directory.join(".."), name)) {
             Ok(path) => sweep::summarise(&path, name, &mut writer),
             Err(reason) => writer.warn(format!("{}: the sweep {name} cannot be read: {reason}", shown(directory))),
         }
