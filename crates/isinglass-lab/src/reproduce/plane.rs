@@ -66,7 +66,8 @@ impl PlaneResults {
                 hints.push(format!("σ_m² = {sigma_m2}, L = {depth}: {text}"));
             }
         }
-        let map = HeatMap::new(x, y, self.sigma_m2.len(), self.depths.len(), values)?.limits(0.0, 1.0).label("training accuracy").hints(hints);
+        let map =
+            HeatMap::new(x, y, self.sigma_m2.len(), self.depths.len(), values)?.limits(0.0, 1.0).label("training accuracy").hints(hints);
         let axis = |axis: Axis, (low, high)| axis.range(low, high);
         Ok(Panel::new(axis(Axis::linear("variance of the means σ_m^2"), x), axis(Axis::whole("depth L"), y)).title(title).heat_map(map))
     }
