@@ -5,7 +5,7 @@ use super::pool::Pool;
 use super::{PictureError, Results, labels, theory};
 use crate::chart::{HeatMap, Legend, Panel};
 
-pub(super) fn panel(results: &Results<'_>, x: &SweepAxis, y: &SweepAxis, column: &str) -> Result<Panel, PictureError> {
+pub(super) fn panel(results: &Results<'_>, x: &SweepAxis, y: &SweepAxis, column: &str, scales: &[f64]) -> Result<Panel, PictureError> {
     let (columns, lines) = (x.values.len(), y.values.len());
     let mut pools = vec![Pool::default(); columns * lines];
     for row in results.rows() {
@@ -25,6 +25,6 @@ pub(super) fn panel(results: &Results<'_>, x: &SweepAxis, y: &SweepAxis, column:
     let map = if labels::is_part(column) { map.limits(0.0, 1.0) } else { map };
     let (x_axis, y_axis) = (x_axis.range(x_edges.0, x_edges.1), y_axis.range(y_edges.0, y_edges.1));
     let panel = Panel::new(x_axis, y_axis).heat_map(map);
-    let curve = theory::reach(results, x, y);
+    let curve = theory::reach(results, x, y, scales);
     Ok(if curve.is_empty() { panel } else { curve.into_iter().fold(panel.legend(Legend::Below), Panel::series) })
 }
