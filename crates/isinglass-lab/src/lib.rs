@@ -4,6 +4,7 @@ mod atomic;
 mod base64;
 
 pub mod chart;
+pub mod csv;
 pub mod packing;
 pub mod phase_diagram;
 pub mod report;

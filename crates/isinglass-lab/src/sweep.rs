@@ -5,6 +5,7 @@
 //! | `sweep.toml` | the grid ([`Grid`]) |
 //! | `cells/<name>.json` | a finished cell ([`Record`]): settings, result or error, facts of the run |
 //! | `runs/<name>/` | a cell that is going on or was interrupted; with `keep_runs` also after its end |
+//! | `slurm/` | what was submitted to a cluster ([`slurm`]) |
 //!
 //! A cell's name is the [hash](crate::run::RunConfig::hash) of its settings. Its file appears by renaming, complete or not at all, and what it says depends on the
 //! settings alone, but for the facts of the run. Whoever runs a cell holds the lock of its directory in `runs`, which ends with the process however it ends; so any number of
@@ -34,8 +35,9 @@ mod error;
 mod grid;
 mod perform;
 pub mod picture;
-mod plan;
+pub(crate) mod plan;
 mod record;
+pub mod slurm;
 mod work;
 
 pub use cell::Cell;

@@ -11,6 +11,7 @@ mod packed;
 mod page;
 mod predict;
 mod report;
+mod reproduce;
 mod resume;
 mod run;
 mod simulate;
@@ -43,7 +44,7 @@ enum Command {
     Export(export::Args),
     Bench(bench::Args),
 
-    /// Grids of training runs: running them, how they stand, their results
+    /// Grids of training runs: running them, here or on a cluster, how they stand, their results
     #[command(subcommand)]
     Sweep(sweep::Command),
 
@@ -54,6 +55,7 @@ enum Command {
     Theory(theory::Command),
 
     Simulate(Box<simulate::Args>),
+    Reproduce(Box<reproduce::Args>),
 
     /// Data sets: which there are, fetching them, looking at them
     #[command(subcommand)]
@@ -82,6 +84,7 @@ impl Cli {
             Command::Report(args) => args.run(),
             Command::Theory(command) => command.run(),
             Command::Simulate(args) => args.run(),
+            Command::Reproduce(args) => args.run(),
             Command::Data(command) => command.run(),
         }
     }
@@ -147,6 +150,9 @@ pub enum CliError {
     /// A packed network is damaged, or cannot look at what it is shown.
     #[error(transparent)]
     Bits(#[from] isinglass_bits::Error),
+    /// A figure cannot be made again.
+    #[error(transparent)]
+    Reproduce(isinglass_lab::reproduce::ReproduceError),
     /// A simulation cannot be made.
     #[error(transparent)]
     Simulate(#[from] isinglass_lab::simulate::SimulateError),
@@ -171,6 +177,21 @@ pub enum CliError {
     Output(#[from] std::io::Error),
 }
 
+/// What lies behind a figure is told as by the command that makes it.
+impl From<isinglass_lab::reproduce::ReproduceError> for CliError {
+    fn from(error: isinglass_lab::reproduce::ReproduceError) -> Self {
+        use isinglass_lab::reproduce::ReproduceError;
+        match error {
+            ReproduceError::Sweep(error) => Self::Sweep(error),
+            ReproduceError::Simulate(error) => Self::Simulate(error),
+            ReproduceError::Theory(error) => Self::Theory(error),
+            ReproduceError::Run(error) => Self::Run(error),
+            ReproduceError::Chart(error) => Self::Chart(error),
+            error => Self::Reproduce(error),
+        }
+    }
+}
+
 impl CliError {
     /// 2 for what the user can change, 1 for what went wrong on the way.
     pub fn exit_code(&self) -> ExitCode {
@@ -178,6 +199,7 @@ impl CliError {
         use isinglass_lab::report::ReportError;
         use isinglass_lab::simulate::SimulateError;
         use isinglass_lab::sweep::SweepError;
+        use isinglass_lab::sweep::slurm::SlurmError;
         use isinglass_theory::Error as TheoryError;
         match self {
             Self::Theory(TheoryError::NotConverged { .. } | TheoryError::NoRoot(_)) | Self::Output(_) => ExitCode::from(1),
@@ -186,7 +208,11 @@ impl CliError {
             Self::Run(error) if broke_off(error) => ExitCode::from(1),
             Self::Pack(PackError::Differs { .. } | PackError::Write { .. }) => ExitCode::from(1),
             Self::Report(ReportError::Write { .. }) => ExitCode::from(1),
-            Self::Sweep(SweepError::Write { .. }) | Self::CellsFailed { .. } => ExitCode::from(1),
+            Self::Sweep(SweepError::Write { .. }) | Self::CellsFailed { .. } | Self::Reproduce(_) => ExitCode::from(1),
+            // A scheduler that refuses or is down; one that is not installed, or a wrong value, is the user's to change.
+            Self::Sweep(SweepError::Slurm(
+                SlurmError::Failed { .. } | SlurmError::Silent { .. } | SlurmError::NoNumber { .. } | SlurmError::UnknownQueue { .. },
+            )) => ExitCode::from(1),
             Self::Sweep(SweepError::Run(error)) if broke_off(error) => ExitCode::from(1),
             // What a shell makes of a process that a signal ended.
             Self::Stopped { signal, .. } | Self::SweepStopped { signal, .. } => ExitCode::from(128 + signal),

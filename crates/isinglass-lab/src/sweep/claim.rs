@@ -52,7 +52,7 @@ impl Sweep {
             if !is_retried {
                 return Ok(Claim::Ended(Box::new(record)));
             }
-            let path = self.record_path(cell);
+            let path = self.record_path(&cell.name);
             fs::remove_file(&path).map_err(SweepError::write(&path))?;
             attempts = record.run.attempts;
         }
@@ -82,7 +82,7 @@ impl Sweep {
 
     /// Puts a cell on record and gives it back.
     pub(crate) fn land(&self, cell: &Cell, claimed: Box<Claimed>, record: &Record) -> Result<(), SweepError> {
-        let path = self.record_path(cell);
+        let path = self.record_path(&cell.name);
         let text = serde_json::to_string(record).expect("records are JSON") + "\n";
         // Half a file, if this process is killed now, lies among what is removed with the run.
         fs::create_dir_all(atomic::directory_of(&path))

@@ -53,30 +53,37 @@ impl Sweep {
     ///
     /// If cells are impossible, the directory cannot be made, or holds another sweep or something else.
     pub fn create(directory: &Path, grid: Grid, keep_runs: bool) -> Result<Self, SweepError> {
-        let cells = grid.cells()?;
         let unusable = |path: &Path| SweepError::directory(path);
         fs::create_dir_all(directory).map_err(unusable(directory))?;
-        let path = directory.join(SWEEP);
         // Nothing is left in a directory of somebody else, not even a lock.
-        let is_foreign = || {
-            let names = fs::read_dir(directory)?.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()));
-            let names = names.collect::<io::Result<Vec<String>>>()?;
-            Ok(!path.exists() && names.iter().any(|name| !name.starts_with('.')))
-        };
-        if is_foreign().map_err(unusable(directory))? {
-            return Err(SweepError::NotEmpty(directory.to_owned()));
-        }
+        check_own(directory)?;
         let _turn = turn(directory)?;
+        let sweep = Self::draft(directory, grid, keep_runs)?;
+        let path = directory.join(SWEEP);
         if path.exists() {
-            let sweep = Self::open(directory)?;
-            sweep.check_same(&grid, &cells, keep_runs)?;
             return Ok(sweep);
         }
-        let text = format!("{}{}", if keep_runs { KEEP_RUNS } else { "" }, grid.to_toml());
+        let text = format!("{}{}", if keep_runs { KEEP_RUNS } else { "" }, sweep.grid.to_toml());
         // First, since it tells whose the directory is, also if this process is killed right after.
         atomic::write(&path, text.as_bytes()).map_err(unusable(&path))?;
         for part in [CELLS, RUNS] {
             fs::create_dir_all(directory.join(part)).map_err(unusable(&directory.join(part)))?;
+        }
+        Ok(sweep)
+    }
+
+    /// The sweep that [`Sweep::create`] would return. Makes nothing.
+    ///
+    /// # Errors
+    ///
+    /// If cells are impossible, or the directory holds another sweep or something else.
+    pub fn draft(directory: &Path, grid: Grid, keep_runs: bool) -> Result<Self, SweepError> {
+        let cells = grid.cells()?;
+        check_own(directory)?;
+        if directory.join(SWEEP).exists() {
+            let sweep = Self::open(directory)?;
+            sweep.check_same(&grid, &cells, keep_runs)?;
+            return Ok(sweep);
         }
         Ok(Self { directory: directory.to_owned(), grid, cells, keep_runs })
     }
@@ -147,7 +154,11 @@ impl Sweep {
     ///
     /// [`SweepError::Read`] and [`SweepError::Damaged`].
     pub fn record(&self, cell: &Cell) -> Result<Option<Record>, SweepError> {
-        let path = self.record_path(cell);
+        self.record_named(&cell.name)
+    }
+
+    pub(crate) fn record_named(&self, name: &str) -> Result<Option<Record>, SweepError> {
+        let path = self.record_path(name);
         match fs::read(&path) {
             Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|error| SweepError::Damaged { path, reason: error.to_string() }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -155,8 +166,13 @@ impl Sweep {
         }
     }
 
-    pub(crate) fn record_path(&self, cell: &Cell) -> PathBuf {
-        self.directory.join(CELLS).join(format!("{}.json", cell.name))
+    pub(crate) fn record_path(&self, name: &str) -> PathBuf {
+        self.directory.join(CELLS).join(format!("{name}.json"))
+    }
+
+    /// Whether a cell of this name has ended.
+    pub(crate) fn has_record(&self, name: &str) -> bool {
+        self.record_path(name).exists()
     }
 
     /// Waits for this process's turn to change which cells are whose.
@@ -187,6 +203,20 @@ impl Sweep {
         }
         Ok(())
     }
+}
+
+/// Whether a directory is that of a sweep, or has nothing in it yet.
+fn check_own(directory: &Path) -> Result<(), SweepError> {
+    let entries = match fs::read_dir(directory) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        entries => entries.map_err(SweepError::directory(directory))?,
+    };
+    let names = entries.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()));
+    let names = names.collect::<io::Result<Vec<String>>>().map_err(SweepError::directory(directory))?;
+    if !directory.join(SWEEP).exists() && names.iter().any(|name| !name.starts_with('.')) {
+        return Err(SweepError::NotEmpty(directory.to_owned()));
+    }
+    Ok(())
 }
 
 /// Waits for the lock of the whole directory, which is held for moments only.

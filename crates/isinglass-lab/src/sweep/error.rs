@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use super::slurm::SlurmError;
 use crate::run::RunError;
 
 /// The error type of sweeps.
@@ -60,6 +61,9 @@ pub enum SweepError {
     /// What every run needs, such as its data.
     #[error(transparent)]
     Run(#[from] RunError),
+    /// The scheduler is not there, does not answer, or does not want the job.
+    #[error(transparent)]
+    Slurm(#[from] SlurmError),
     /// A file cannot be read.
     #[error("cannot read {}: {source}", .path.display())]
     Read {

@@ -29,6 +29,8 @@ pub struct WorkOptions {
     pub checkpoint_interval: Duration,
     /// Whether cells that have failed are run again.
     pub retry_failed: bool,
+    /// Cells that are run again if they have failed and been tried just so often, by name.
+    pub retries: HashMap<String, usize>,
     /// Names of the cells to run; `None` runs all.
     pub cells: Option<Vec<String>>,
 }
@@ -39,6 +41,7 @@ impl Default for WorkOptions {
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             checkpoint_interval: Duration::from_secs(5),
             retry_failed: false,
+            retries: HashMap::new(),
             cells: None,
         }
     }
@@ -172,7 +175,9 @@ impl<'a> Scheduler<'a> {
                     scheduler.learn(index, &record);
                     continue;
                 }
-                Status::Failed(record) if options.retry_failed => Some(record.run.attempts.len()),
+                Status::Failed(record) if options.retry_failed || options.retries.get(&cell.name) == Some(&record.run.attempts.len()) => {
+                    Some(record.run.attempts.len())
+                }
                 Status::Failed(_) => {
                     sweep.tidy(cell)?;
                     scheduler.standing.failed += 1;

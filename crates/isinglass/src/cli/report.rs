@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use isinglass_lab::csv;
 use isinglass_theory::verdict::digits;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -87,9 +88,9 @@ impl Report {
                 (row.keys().cloned().collect(), vec![row])
             }
         };
-        writeln!(out, "{}", columns.iter().map(|column| csv_text(column)).collect::<Vec<_>>().join(","))?;
+        writeln!(out, "{}", columns.iter().map(|column| csv::text_field(column)).collect::<Vec<_>>().join(","))?;
         for row in &rows {
-            writeln!(out, "{}", row.values().map(csv_value).collect::<Vec<_>>().join(","))?;
+            writeln!(out, "{}", row.values().map(csv::field).collect::<Vec<_>>().join(","))?;
         }
         Ok(())
     }
@@ -151,19 +152,6 @@ fn flatten(record: Record) -> Record {
     flat
 }
 
-/// A value as a field of CSV.
-pub fn csv_value(value: &Value) -> String {
-    match value {
-        Value::Null => String::new(),
-        Value::String(text) => csv_text(text),
-        other => other.to_string(),
-    }
-}
-
-fn csv_text(text: &str) -> String {
-    if text.contains([',', '"', '\n']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
-}
-
 fn cell_text(value: &Value) -> String {
     match value {
         Value::Null => "–".to_owned(),
@@ -173,17 +161,21 @@ fn cell_text(value: &Value) -> String {
     }
 }
 
-/// Rows of records with the same keys, under their keys. A first column of text is aligned at the left.
+/// Rows of records with the same keys, under their keys. A first column of text is aligned at the left, and so are columns of several words.
 pub fn write_columns(out: &mut impl Write, rows: &[Record]) -> io::Result<()> {
     let header: Vec<String> = rows[0].keys().cloned().collect();
     let cells: Vec<Vec<String>> = rows.iter().map(|row| row.values().map(cell_text).collect()).collect();
     let widths: Vec<usize> = (0..header.len())
         .map(|i| cells.iter().map(|row| row[i].chars().count()).chain([header[i].chars().count()]).max().unwrap_or(0))
         .collect();
-    let left = rows.iter().all(|row| row.values().next().is_some_and(Value::is_string));
+    let is_left = |i: usize| {
+        let mut column = rows.iter().filter_map(|row| row.values().nth(i));
+        column.clone().all(Value::is_string) && (i == 0 || column.any(|value| value.as_str().is_some_and(|text| text.contains(' '))))
+    };
+    let left: Vec<bool> = (0..header.len()).map(is_left).collect();
     for row in [&header].into_iter().chain(&cells) {
         let align = |(i, (cell, &width)): (usize, (&String, &usize))| {
-            if i == 0 && left { format!("{cell:width$}") } else { format!("{cell:>width$}") }
+            if left[i] { format!("{cell:width$}") } else { format!("{cell:>width$}") }
         };
         let line: Vec<String> = row.iter().zip(&widths).enumerate().map(align).collect();
         writeln!(out, "{}", line.join("  ").trim_end())?;

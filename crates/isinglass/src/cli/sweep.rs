@@ -1,10 +1,12 @@
 //! `isinglass sweep`: a grid of training runs.
 
 mod collect;
-mod progress;
+mod jobs;
+pub mod progress;
 mod run;
 mod status;
-mod work;
+pub mod submit;
+pub mod work;
 
 use clap::Subcommand;
 
@@ -14,6 +16,7 @@ use super::CliError;
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Run(run::Args),
+    Submit(Box<submit::Args>),
     Status(status::Args),
     Collect(collect::Args),
     Work(work::Args),
@@ -23,6 +26,7 @@ impl Command {
     pub fn run(self) -> Result<(), CliError> {
         match self {
             Self::Run(args) => args.run(),
+            Self::Submit(args) => args.run(),
             Self::Status(args) => args.run(),
             Self::Collect(args) => args.run(),
             Self::Work(args) => args.run(),

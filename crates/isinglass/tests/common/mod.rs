@@ -3,7 +3,11 @@
 #![allow(dead_code)] // Each test file uses its own part.
 
 pub mod browser;
+#[cfg(target_os = "linux")]
+pub mod cluster;
+pub mod sweeps;
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
@@ -13,7 +17,10 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 /// A directory of the test's own, removed at its end: where commands run, and their home. They see no data but what is put there.
-pub struct Scratch(PathBuf);
+pub struct Scratch {
+    directory: PathBuf,
+    variables: Vec<(String, OsString)>,
+}
 
 impl Scratch {
     pub fn new(name: &str) -> Self {
@@ -21,11 +28,16 @@ impl Scratch {
         let unique = COUNT.fetch_add(1, Ordering::Relaxed);
         let path = std::env::temp_dir().join(format!("isinglass-{name}-{}-{unique}", std::process::id()));
         fs::create_dir_all(&path).unwrap();
-        Self(path)
+        Self { directory: path, variables: Vec::new() }
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
-        self.0.join(name)
+        self.directory.join(name)
+    }
+
+    /// Sets a variable for all commands from now on.
+    pub fn set(&mut self, name: &str, value: impl Into<OsString>) {
+        self.variables.push((name.to_owned(), value.into()));
     }
 
     pub fn write(&self, name: &str, bytes: &[u8]) {
@@ -35,14 +47,16 @@ impl Scratch {
     }
 
     pub fn entries(&self) -> usize {
-        fs::read_dir(&self.0).unwrap().count()
+        fs::read_dir(&self.directory).unwrap().count()
     }
 
     /// The command, ready to run.
     pub fn command(&self, args: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_isinglass"));
-        command.args(args.split_whitespace()).current_dir(&self.0).env("HOME", &self.0).env("LOCALAPPDATA", &self.0);
+        command.args(args.split_whitespace()).current_dir(&self.directory);
+        command.env("HOME", &self.directory).env("LOCALAPPDATA", &self.directory);
         command.env_remove("XDG_CACHE_HOME").env_remove("ISINGLASS_DATA");
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         command
     }
 
@@ -118,7 +132,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
+        let _ = fs::remove_dir_all(&self.directory);
     }
 }
 

@@ -118,7 +118,7 @@ fn describe_end(cell: &Cell, record: &Record, standing: &Standing) -> String {
 }
 
 /// Two digits are as much as an estimate deserves.
-fn duration(seconds: f64) -> String {
+pub fn duration(seconds: f64) -> String {
     match seconds {
         s if s < 9.95 => format!("{s:.1} s"),
         s if s < 120.0 => format!("{s:.0} s"),

@@ -1,7 +1,8 @@
 //! `isinglass sweep run`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use isinglass_lab::sweep::slurm::Jobs;
 use isinglass_lab::sweep::{Grid, Sweep, SweepData, SweepError};
 
 use super::work::{WorkArgs, perform};
@@ -51,16 +52,21 @@ impl Args {
     pub fn run(self) -> Result<(), CliError> {
         let grid = Grid::read(&self.grid)?;
         // Everything that can be wrong with the grid is said before anything is made.
-        let in_grid = |error| match error {
-            SweepError::Cell { .. } => SweepError::Grid { path: self.grid.clone(), reason: error.to_string() },
-            error => error,
-        };
-        let cells = grid.cells().map_err(in_grid)?;
-        let data = SweepData::load(&cells, self.work.data_dir()).map_err(in_grid)?;
+        let data = load(&grid, &self.grid, self.work.data_dir())?;
         let sweep = Sweep::create(&self.out, grid, self.keep_runs)?;
         let command = format!("isinglass sweep run {} --out {}", self.grid.display(), self.out.display());
         perform(&sweep, &data, &self.work, None, &command)?;
-        super::status::report(&sweep, self.print.format)?.print(self.print.format)?;
+        super::status::report(&sweep, &Jobs::default(), self.print.format)?.print(self.print.format)?;
         super::work::end(&sweep)
     }
+}
+
+/// Loads the data of a grid and checks its cells. `path` is named if something is wrong with them.
+pub fn load(grid: &Grid, path: &Path, data_dir: Option<&Path>) -> Result<SweepData, SweepError> {
+    let in_grid = |error| match error {
+        SweepError::Cell { .. } => SweepError::Grid { path: path.to_owned(), reason: error.to_string() },
+        error => error,
+    };
+    let cells = grid.cells().map_err(in_grid)?;
+    SweepData::load(&cells, data_dir).map_err(in_grid)
 }

@@ -1,9 +1,11 @@
 //! `isinglass sweep work`, and what it has in common with `sweep run`.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use isinglass_lab::sweep::{Status, Sweep, SweepData, SweepError, WorkOptions};
+use isinglass_lab::sweep::slurm::{Entry, TaskList};
+use isinglass_lab::sweep::{Cell, Status, Sweep, SweepData, SweepError, WorkOptions};
 
 use super::progress::Watcher;
 use crate::cli::CliError;
@@ -39,12 +41,38 @@ impl WorkArgs {
         self.data_dir.as_deref()
     }
 
-    fn options(&self, cells: Option<Vec<String>>) -> Result<WorkOptions, CliError> {
-        let seconds = self.checkpoint_seconds;
-        let checkpoint_interval = Duration::try_from_secs_f64(seconds)
-            .map_err(|_| usage(format!("--checkpoint-seconds {seconds}: a number of seconds that is not negative")))?;
-        Ok(WorkOptions { threads: self.threads.count(), checkpoint_interval, retry_failed: self.retry_failed, cells })
+    /// Number of threads.
+    pub fn threads(&self) -> usize {
+        self.threads.count()
     }
+
+    /// Whether cells that have failed are run again.
+    pub fn retries_failed(&self) -> bool {
+        self.retry_failed
+    }
+
+    /// Whether nothing is said on the way.
+    pub fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
+    /// How often a cell saves its state.
+    pub fn checkpoint_interval(&self) -> Result<Duration, CliError> {
+        checkpoint_interval(self.checkpoint_seconds)
+    }
+
+    fn options(&self, cells: Option<Vec<Entry>>) -> Result<WorkOptions, CliError> {
+        let checkpoint_interval = self.checkpoint_interval()?;
+        let retries = cells.iter().flatten().filter_map(|entry| Some((entry.cell.clone(), entry.tried?))).collect();
+        let cells = cells.map(|cells| cells.into_iter().map(|entry| entry.cell).collect());
+        Ok(WorkOptions { threads: self.threads.count(), checkpoint_interval, retry_failed: self.retry_failed, retries, cells })
+    }
+}
+
+/// How often a cell saves its state.
+pub fn checkpoint_interval(seconds: f64) -> Result<Duration, CliError> {
+    Duration::try_from_secs_f64(seconds)
+        .map_err(|_| usage(format!("--checkpoint-seconds {seconds}: a number of seconds that is not negative")))
 }
 
 /// Run some cells of a sweep that was made before: what a scheduler starts.
@@ -59,6 +87,14 @@ pub struct Args {
     #[arg(long, value_name = "NAMES", value_delimiter = ',', num_args = 1)]
     cells: Option<Vec<String>>,
 
+    /// A list with the cells of several tasks
+    #[arg(long, value_name = "FILE", conflicts_with = "cells", requires = "task")]
+    task_list: Option<PathBuf>,
+
+    /// Which task of the list, from 0
+    #[arg(long, value_name = "N", requires = "task_list")]
+    task: Option<usize>,
+
     #[command(flatten)]
     work: WorkArgs,
 }
@@ -66,20 +102,32 @@ pub struct Args {
 impl Args {
     pub fn run(self) -> Result<(), CliError> {
         let sweep = Sweep::open(&self.directory)?;
-        let wanted = |name: &String| self.cells.as_ref().is_none_or(|cells| cells.contains(name));
-        let cells: Vec<_> = sweep.cells().iter().filter(|cell| wanted(&cell.name)).cloned().collect();
-        let unknown = |name: &&String| !sweep.cells().iter().any(|cell| cell.name == **name);
-        if let Some(name) = self.cells.iter().flatten().find(unknown) {
-            return Err(SweepError::UnknownCell { directory: self.directory.clone(), cell: name.clone() }.into());
-        }
+        let entries = self.entries()?;
+        let places: HashMap<&str, &Cell> = sweep.cells().iter().map(|cell| (cell.name.as_str(), cell)).collect();
+        let find = |entry: &Entry| {
+            let unknown = || SweepError::UnknownCell { directory: self.directory.clone(), cell: entry.cell.clone() };
+            places.get(entry.cell.as_str()).map(|&cell| cell.clone()).ok_or_else(unknown)
+        };
+        let cells = match &entries {
+            Some(entries) => entries.iter().map(find).collect::<Result<Vec<_>, _>>()?,
+            None => sweep.cells().to_vec(),
+        };
         let data = SweepData::load(&cells, self.work.data_dir())?;
         let command = format!("isinglass sweep work {}", self.directory.display());
-        perform(&sweep, &data, &self.work, Some(cells.into_iter().map(|cell| cell.name).collect()), &command)
+        perform(&sweep, &data, &self.work, entries, &command)
+    }
+
+    fn entries(&self) -> Result<Option<Vec<Entry>>, SweepError> {
+        if let (Some(list), Some(task)) = (&self.task_list, self.task) {
+            return Ok(Some(TaskList::read_task(list, task)?));
+        }
+        let entry = |cell: &String| Entry { cell: cell.clone(), tried: None };
+        Ok(self.cells.as_ref().map(|cells| cells.iter().map(entry).collect()))
     }
 }
 
 /// Runs cells and shows how far they are. `command` goes on if it is stopped.
-pub fn perform(sweep: &Sweep, data: &SweepData, args: &WorkArgs, cells: Option<Vec<String>>, command: &str) -> Result<(), CliError> {
+pub fn perform(sweep: &Sweep, data: &SweepData, args: &WorkArgs, cells: Option<Vec<Entry>>, command: &str) -> Result<(), CliError> {
     let options = args.options(cells)?;
     let signals = Signals::listen()?;
     let mut watcher = Watcher::new(args.quiet, sweep.directory());

@@ -10,8 +10,9 @@ use serde_json::Value;
 
 use super::network::{NetworkArgs, OutputArgs, describe_network, weight_variance_key};
 use super::range::{Grid, Range};
-use crate::cli::report::{Record, Report, csv_value, number};
+use crate::cli::report::{Record, Report, number};
 use crate::cli::{CliError, Format};
+use isinglass_lab::csv;
 
 /// χ₁ or ξ_c over the plane of initialisations.
 ///
@@ -136,7 +137,7 @@ fn write_csv(model: Model, diagram: &PhaseDiagram, quantity: Quantity) -> io::Re
     let with_length = quantity == Quantity::XiC;
     write!(out, "{},sigma_b2,q_star,chi_1", weight_variance_key(model).unwrap_or("sigma2"))?;
     writeln!(out, "{},phase", if with_length { ",xi_c" } else { "" })?;
-    let text = |value: Option<f64>| csv_value(&number(value));
+    let text = |value: Option<f64>| csv::field(&number(value));
     for (row, sigma_b2) in diagram.y.iter().enumerate() {
         for (column, sigma2) in diagram.x.iter().enumerate() {
             let Cell { q_star, chi_1, xi_c, phase } = *diagram.cell(column, row);

@@ -1,0 +1,35 @@
+//! Why a figure cannot be made again.
+
+use std::io;
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+/// The error type of figures.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ReproduceError {
+    /// A sweep behind a figure.
+    #[error(transparent)]
+    Sweep(#[from] crate::sweep::SweepError),
+    /// A simulation behind a figure.
+    #[error(transparent)]
+    Simulate(#[from] crate::simulate::SimulateError),
+    /// The theory behind a figure.
+    #[error(transparent)]
+    Theory(#[from] isinglass_theory::Error),
+    /// A run that a figure looks into.
+    #[error(transparent)]
+    Run(#[from] crate::run::RunError),
+    /// A picture cannot be drawn or written.
+    #[error(transparent)]
+    Chart(#[from] crate::chart::ChartError),
+    /// A file cannot be written.
+    #[error("cannot write {}: {source}", .path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+}

@@ -1,0 +1,86 @@
+//! Figure 6: what is common for real weights, put on means.
+
+use serde_json::Value;
+
+use super::ReproduceError;
+use super::grids::INITIALISATIONS;
+use super::output::{Output, rounded};
+use super::record::{FigureRecord, Table, Verdict};
+use super::results::Results;
+use super::study::{Study, Subject};
+use crate::chart::{Axis, Dash, Figure, Legend, Marker, PALETTE, Panel, Series};
+use crate::sweep::Sweep;
+
+const ACCURACY: &str = "train_surrogate_accuracy";
+const CAPTION: &str = "The abstract says that common initialisations, put on the means of binary weights, train poorly: their variances fall with the width, and with them χ₁. Training accuracy after ten epochs of the deterministic \
+    surrogate of unit gain, for Glorot and He, for means all over [−1, 1] (uniform, σ_m² = 1/3) and for the critical limit (means ±0.995).";
+const NAMES: [(&str, &str); 4] =
+    [("glorot", "Glorot"), ("he", "He"), ("uniform", "uniform on [−1, 1]"), ("critical", "critical, σ_m² = 0.99")];
+const MARKERS: [Marker; 4] = [Marker::Circle, Marker::Square, Marker::Diamond, Marker::Triangle];
+const DASHES: [Dash; 4] = [Dash::Dashed, Dash::DashDot, Dash::Solid, Dash::Solid];
+/// Shallower networks train from anything.
+const DEEP: f64 = 10.0;
+
+pub(super) fn make(study: &Study) -> Result<FigureRecord, ReproduceError> {
+    let mut output = Output::new(study, Subject::Fig6, CAPTION)?;
+    let results = Results::of(&Sweep::open(&study.sweep_directory(INITIALISATIONS))?)?;
+    let depths = results.numbers("depth");
+    let mut panel = Panel::new(Axis::log10("depth L"), Axis::linear("training accuracy").range(0.0, 1.0)).legend(Legend::Right);
+    let columns: Vec<String> = ["initialisation", "σ_m² of hidden layers"]
+        .map(Into::into)
+        .into_iter()
+        .chain(depths.iter().map(|depth| format!("L = {depth}")))
+        .collect();
+    let mut table = Table { title: "Training accuracy".into(), columns, rows: Vec::new() };
+    let mut deep = Vec::new();
+    for (index, (key, name)) in NAMES.into_iter().enumerate() {
+        let init = Value::from(key);
+        let at = |depth: f64, column: &str| results.mean(&[("init", &init), ("depth", &depth.into())], column);
+        let accuracy: Vec<(f64, f64)> = depths.iter().map(|&depth| (depth, at(depth, ACCURACY).unwrap_or(f64::NAN))).collect();
+        let sigma_m2 = results.mean(&[("init", &init)], "init_sigma_m2");
+        table.rows.push(
+            [Value::from(name), sigma_m2.map_or(by_width(key, study), |sigma_m2| rounded(sigma_m2, 4))]
+                .into_iter()
+                .chain(accuracy.iter().map(|&(_, value)| rounded(value, 3)))
+                .collect(),
+        );
+        let beyond: Vec<f64> = accuracy.iter().filter(|(depth, _)| *depth >= DEEP).map(|&(_, value)| value).collect();
+        deep.push(beyond.iter().sum::<f64>() / beyond.len().max(1) as f64);
+        let colour = PALETTE[index % PALETTE.len()];
+        panel = panel.series(
+            Series::line(accuracy.clone()).colour(colour).dash(DASHES[index]).marker(MARKERS[index]).name(name.replace("σ_m²", "σ_m^2")),
+        );
+    }
+    let figure = Figure::new().title("Common initialisations, put on means").panel(panel).size(860, 480);
+    output.picture("initialisations", &figure, "Training accuracy over depth.")?;
+    output.table(table);
+    let common = deep[0].max(deep[1]);
+    let verdict = match deep[3] - common {
+        gap if gap > 0.2 => Verdict::Holds,
+        gap if gap > 0.05 => Verdict::HoldsInPart,
+        _ => Verdict::DoesNotHold,
+    };
+    output.claim(
+        "Common initialisations, put on means, train deep networks poorly.",
+        verdict,
+        format!(
+            "Mean training accuracy at depths from {DEEP}: Glorot {:.0} %, He {:.0} %, uniform {:.0} %, critical {:.0} %.",
+            100.0 * deep[0],
+            100.0 * deep[1],
+            100.0 * deep[2],
+            100.0 * deep[3]
+        ),
+    );
+    super::trainability::describe(study, &mut output, INITIALISATIONS)?;
+    output.finish()
+}
+
+/// Glorot's and He's variances follow from the width.
+fn by_width(key: &str, study: &Study) -> Value {
+    let width = study.plans(&[Subject::Fig6]).first().and_then(|plan| plan.grid.cells().ok()?.first().map(|cell| cell.config.width as f64));
+    match (key, width) {
+        ("glorot", Some(width)) => rounded(1.0 / width, 4),
+        ("he", Some(width)) => rounded(2.0 / width, 4),
+        _ => Value::Null,
+    }
+}

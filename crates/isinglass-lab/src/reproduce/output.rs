@@ -1,0 +1,115 @@
+//! The directory of a figure: pictures, data, and the record of both.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use super::record::{Claim, FIGURE, FigureRecord, Picture, Table, Verdict};
+use super::study::{Study, Subject};
+use super::{ReproduceError, grids};
+use crate::atomic;
+use crate::chart::Figure;
+use crate::csv::{field, text_field};
+
+/// A figure that is being made.
+pub(super) struct Output {
+    directory: PathBuf,
+    record: FigureRecord,
+}
+
+impl Output {
+    pub fn new(study: &Study, subject: Subject, caption: &str) -> Result<Self, ReproduceError> {
+        let directory = study.directory_of(subject);
+        fs::create_dir_all(&directory).map_err(|source| ReproduceError::Write { path: directory.clone(), source })?;
+        let sweeps = grids::plans(study, subject).iter().map(|plan| format!("../sweeps/{}", plan.name)).collect();
+        let record = FigureRecord {
+            figure: subject.name().to_owned(),
+            title: subject.title().to_owned(),
+            scale: study.scale.name().to_owned(),
+            caption: caption.to_owned(),
+            sweeps,
+            seeds: vec![study.seed],
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            command: study.command(subject),
+            ..FigureRecord::default()
+        };
+        Ok(Self { directory, record })
+    }
+
+    /// Draws a picture, as SVG and as PNG.
+    pub fn picture(&mut self, name: &str, figure: &Figure, caption: &str) -> Result<(), ReproduceError> {
+        for extension in ["svg", "png"] {
+            figure.save(self.directory.join(format!("{name}.{extension}")))?;
+        }
+        self.record.pictures.push(Picture { file: format!("{name}.svg"), caption: caption.to_owned() });
+        Ok(())
+    }
+
+    /// A table to be read.
+    pub fn table(&mut self, table: Table) {
+        self.record.tables.push(table);
+    }
+
+    /// A table for programs: what was drawn.
+    pub fn data(&mut self, name: &str, table: &Table) -> Result<(), ReproduceError> {
+        self.write(&format!("{name}.csv"), &csv(table))
+    }
+
+    pub fn claim(&mut self, claim: &str, verdict: Verdict, evidence: String) {
+        self.record.claims.push(Claim { claim: claim.to_owned(), verdict, evidence });
+    }
+
+    pub fn setting(&mut self, key: &str, value: impl Into<Value>) {
+        self.record.settings.insert(key.to_owned(), value.into());
+    }
+
+    pub fn seeds(&mut self, seeds: Vec<u64>) {
+        self.record.seeds = seeds;
+    }
+
+    /// Puts it on record.
+    pub fn finish(self) -> Result<FigureRecord, ReproduceError> {
+        let text = serde_json::to_string_pretty(&self.record).expect("a record is JSON") + "\n";
+        self.write(FIGURE, &text)?;
+        Ok(self.record)
+    }
+
+    fn write(&self, name: &str, text: &str) -> Result<(), ReproduceError> {
+        let path = self.directory.join(name);
+        atomic::write(&path, text.as_bytes()).map_err(|source| ReproduceError::Write { path, source })
+    }
+}
+
+fn csv(table: &Table) -> String {
+    let line = |fields: Vec<String>| fields.join(",") + "\n";
+    let header = line(table.columns.iter().map(|column| text_field(column)).collect());
+    table.rows.iter().fold(header, |text, row| text + &line(row.iter().map(field).collect()))
+}
+
+/// One row of a table.
+pub(super) fn row<const N: usize>(values: [Value; N]) -> Vec<Value> {
+    values.into()
+}
+
+/// A number with the digits one reads.
+pub(super) fn rounded(value: f64, digits: i32) -> Value {
+    let factor = 10f64.powi(digits);
+    let rounded = (value * factor).round() / factor;
+    if rounded.is_finite() { rounded.into() } else { Value::Null }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn csv_quotes_what_would_break_it() {
+        let table = Table {
+            title: String::new(),
+            columns: vec!["a".into(), "b".into()],
+            rows: vec![row(["x,\"y\"".into(), 1.5.into()]), row([Value::Null, "z".into()])],
+        };
+        assert_eq!(csv(&table), "a,b\n\"x,\"\"y\"\"\",1.5\n,z\n");
+    }
+}

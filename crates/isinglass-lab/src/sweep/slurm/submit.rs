@@ -1,0 +1,249 @@
+//! Submitting the cells that are left.
+
+use std::fs::{self, OpenOptions};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::pack::{Bounds, pack, task_seconds, time_limit};
+use super::program::{ask, is_installed, most_tasks};
+use super::queue::queued_tasks;
+use super::script::{Job, script};
+use super::submission::job_name;
+use super::{Entry, Jobs, Packing, Resources, SlurmError, Standing, Submission, TaskList};
+use crate::sweep::plan::Speed;
+use crate::sweep::{Cell, Status, Sweep, SweepData, SweepError};
+
+/// Variables that change how cells are run, or where their data are found.
+const VARIABLES: [&str; 2] = ["ISINGLASS_DATA", "ISINGLASS_SIMD"];
+
+/// What is submitted, and how.
+#[derive(Debug, Clone)]
+pub struct SubmitOptions {
+    /// The program that tasks run: `isinglass`, by its absolute path.
+    pub executable: PathBuf,
+    /// What a task asks for.
+    pub resources: Resources,
+    /// How cells are packed into tasks.
+    pub packing: Packing,
+    /// Whether cells that have failed are run again.
+    pub retry_failed: bool,
+    /// Whether cells are submitted that are running or in the queue already.
+    pub again: bool,
+    /// Where tasks look for data first.
+    pub data_dir: Option<PathBuf>,
+    /// How often a cell saves its state.
+    pub checkpoint_interval: Duration,
+}
+
+/// A submission that has not been made.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Draft {
+    /// What would be submitted; without tasks if nothing is left.
+    pub submission: Submission,
+    /// The batch script.
+    pub script: String,
+    /// How long the longest task is estimated to take.
+    pub seconds: Option<f64>,
+    /// Cells with a result.
+    pub done: usize,
+    /// Cells with an error that are left as they are.
+    pub failed: usize,
+    /// Cells that are running and not submitted.
+    pub running: usize,
+    /// Cells that are in the queue and not submitted.
+    pub queued: usize,
+}
+
+/// What became of a submission.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Submitted {
+    /// What was submitted.
+    pub draft: Draft,
+    /// The job's number; `None` if there was nothing to submit.
+    pub job: Option<String>,
+}
+
+impl Draft {
+    /// Number of cells.
+    pub fn cells(&self) -> usize {
+        self.submission.list.cells()
+    }
+
+    /// Number of tasks.
+    pub fn tasks(&self) -> usize {
+        self.submission.list.tasks.len()
+    }
+}
+
+impl Sweep {
+    /// Whether anything can be submitted from this machine.
+    ///
+    /// # Errors
+    ///
+    /// [`SlurmError::Missing`].
+    pub fn check_slurm() -> Result<(), SlurmError> {
+        match ["sbatch", "squeue"].into_iter().find(|program| !is_installed(program)) {
+            Some(program) => Err(SlurmError::Missing { program }),
+            None => Ok(()),
+        }
+    }
+
+    /// What would be submitted now. Makes nothing.
+    ///
+    /// # Errors
+    ///
+    /// If files cannot be read, values cannot be given to Slurm, or it is not known what is in the queue.
+    pub fn draft_submission(&self, data: &SweepData, options: &SubmitOptions) -> Result<Draft, SweepError> {
+        let mut jobs = Jobs::look(self)?;
+        if !options.again
+            && let Some(source) = jobs.take_trouble()
+        {
+            return Err(SlurmError::UnknownQueue { source: Box::new(source) }.into());
+        }
+        let name = Submission::new_name();
+        let sweep = std::path::absolute(self.directory()).map_err(SweepError::directory(self.directory()))?;
+        let directory = sweep.join(super::SLURM).join(&name);
+        let submission = Submission { name, directory, job: None, list: TaskList::default() };
+        let mut draft = Draft { submission, script: String::new(), seconds: None, done: 0, failed: 0, running: 0, queued: 0 };
+        let mut speed = Speed::default();
+        let mut wanted: Vec<(&Cell, Option<usize>)> = Vec::new();
+        for cell in self.cells() {
+            match jobs.standing(self, cell)? {
+                Standing::Ended(Status::Failed(record)) if options.retry_failed => wanted.push((cell, Some(record.run.attempts.len()))),
+                Standing::Ended(Status::Failed(_)) => draft.failed += 1,
+                Standing::Ended(Status::Done(record)) => {
+                    draft.done += 1;
+                    // Cells that were interrupted say nothing about the speed.
+                    if record.run.attempts.len() == 1 {
+                        speed.learn(data.cost(cell).total, record.run.core_seconds);
+                    }
+                }
+                Standing::Running(_) if !options.again => draft.running += 1,
+                Standing::Queued(_) if !options.again => draft.queued += 1,
+                // One that failed and is in the queue to be retried.
+                Standing::Queued(_) if self.has_record(&cell.name) => draft.queued += 1,
+                _ => wanted.push((cell, None)),
+            }
+        }
+        if wanted.is_empty() {
+            return Ok(draft);
+        }
+        self.fill(&mut draft, &wanted, speed, data, options)?;
+        draft.script = self.script_of(&draft, &sweep, options)?;
+        Ok(draft)
+    }
+
+    /// Packs cells into tasks.
+    fn fill(
+        &self,
+        draft: &mut Draft,
+        wanted: &[(&Cell, Option<usize>)],
+        mut speed: Speed,
+        data: &SweepData,
+        options: &SubmitOptions,
+    ) -> Result<(), SweepError> {
+        let cost = |cell: &Cell| data.cost(cell).total;
+        let cpus = options.resources.cpus_per_task.max(1);
+        if !speed.is_known()
+            && let Some((longest, _)) = wanted.iter().max_by(|a, b| cost(a.0).total_cmp(&cost(b.0)))
+        {
+            speed = Speed::measure(longest, data, 1)?;
+        }
+        let seconds: Vec<f64> = wanted.iter().map(|(cell, _)| speed.seconds(cost(cell), 1).unwrap_or(0.0)).collect();
+        let limit = options.resources.time.as_deref().and_then(time_limit);
+        let bounds = Bounds { most_tasks: most_tasks()?, cpus, time_limit: limit };
+        let packed = pack(&seconds, &options.packing, &bounds);
+        draft.seconds = packed.first().map(|task| task_seconds(&seconds, task, cpus));
+        let entry = |&index: &usize| Entry { cell: wanted[index].0.name.clone(), tried: wanted[index].1 };
+        draft.submission.list.tasks = packed.iter().map(|task| task.iter().map(entry).collect()).collect();
+        Ok(())
+    }
+
+    fn script_of(&self, draft: &Draft, sweep: &Path, options: &SubmitOptions) -> Result<String, SweepError> {
+        let absolute = |path: &Path| std::path::absolute(path).map_err(SweepError::directory(path));
+        let data_dir = options.data_dir.as_deref().map(absolute).transpose()?;
+        let mut variables = Vec::new();
+        for name in VARIABLES {
+            if let Ok(value) = std::env::var(name) {
+                let value = if name == "ISINGLASS_DATA" { absolute(Path::new(&value))?.display().to_string() } else { value };
+                variables.push((name.to_owned(), value));
+            }
+        }
+        let job = Job {
+            name: &job_name(&draft.submission.name),
+            tasks: draft.tasks(),
+            executable: &options.executable,
+            sweep,
+            directory: &draft.submission.directory,
+            data_dir: data_dir.as_deref(),
+            checkpoint_seconds: options.checkpoint_interval.as_secs_f64(),
+            variables: &variables,
+        };
+        Ok(script(&job, &options.resources)?)
+    }
+
+    /// Submits all cells that have no result and are not in the queue. If nothing is left, nothing is submitted, which is no error.
+    ///
+    /// Of several processes that submit one sweep, one does so after the other. One that is killed on the way leaves nothing that would be in the way of a later one, and a job that it
+    /// has submitted is found.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Sweep::draft_submission`]; [`SlurmError::Failed`] if the job is refused, of which nothing is left.
+    pub fn submit(&self, data: &SweepData, options: &SubmitOptions) -> Result<Submitted, SweepError> {
+        Self::check_slurm()?;
+        let directory = self.slurm_directory();
+        fs::create_dir_all(&directory).map_err(SweepError::directory(&directory))?;
+        let path = directory.join(".lock");
+        let lock = OpenOptions::new().create(true).truncate(false).write(true).open(&path).map_err(SweepError::directory(&path))?;
+        lock.lock().map_err(SweepError::directory(&path))?;
+        let mut draft = self.draft_submission(data, options)?;
+        if draft.tasks() == 0 {
+            return Ok(Submitted { draft, job: None });
+        }
+        draft.submission.write(&draft.script)?;
+        let args = ["--parsable".to_owned(), draft.submission.script().display().to_string()];
+        let name = draft.submission.job_name();
+        let answer =
+            ask("sbatch", &args, None).and_then(|answer| job_number(&answer).ok_or(SlurmError::NoNumber { answer, name: name.clone() }));
+        let job = match answer {
+            Ok(job) => job,
+            // The answer may have been lost on the way: is the job there?
+            Err(error) => match queued_tasks(&[name]).map(|tasks| tasks.into_iter().next()) {
+                Ok(Some((_, task))) => task.job,
+                nothing => {
+                    // What is not known to be refused is kept, so that its job can be found. The refusal is what is to be told, not that files of no use cannot be removed.
+                    if nothing.is_ok() {
+                        let _ = draft.submission.remove();
+                    }
+                    return Err(error.into());
+                }
+            },
+        };
+        draft.submission.job = Some(job.clone());
+        draft.submission.write_down()?;
+        Ok(Submitted { draft, job: Some(job) })
+    }
+}
+
+/// `12`, or `12;cluster`, in the last line that has it: some clusters greet before.
+fn job_number(answer: &str) -> Option<String> {
+    let number = |line: &str| {
+        let number = line.trim().split(';').next().unwrap_or_default().to_owned();
+        (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())).then_some(number)
+    };
+    answer.lines().rev().find_map(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::job_number;
+
+    #[test]
+    fn the_number_of_a_job_is_found() {
+        assert_eq!(job_number("12\n").as_deref(), Some("12"));
+        assert_eq!(job_number("Welcome to the cluster\n4711;east\n\n").as_deref(), Some("4711"));
+        assert_eq!(job_number("Submitted batch job 12"), None);
+        assert_eq!(job_number(""), None);
+    }
+}

@@ -1,0 +1,289 @@
+//! `isinglass reproduce`.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::ValueEnum;
+use indicatif::ProgressBar;
+use isinglass_data::archive::{ARCHIVES, data_directory};
+use isinglass_lab::reproduce::{Cost, FigureRecord, Plan, Scale, Study, Subject};
+use isinglass_lab::sweep::slurm::{Packing, SubmitOptions};
+use isinglass_lab::sweep::{Sweep, SweepData, SweepError};
+
+use super::output::usage;
+use super::report::{Record, Report, number};
+use super::run::progress::{bar, tell};
+use super::sweep::progress::duration;
+use super::sweep::submit::{ResourceArgs, counted};
+use super::sweep::work::{WorkArgs, perform};
+use super::{CliError, Format};
+use crate::cli::output::FormatArgs;
+
+/// Make the paper's figures again, and say which of its claims hold.
+///
+/// fig1 signals in random networks, fig2 which networks train, fig3 critical lines, fig4 depth scales; ours: fig5 other neurons in the grid of fig2, fig6 common initialisations put on means, table the
+/// statements of Section 4.2. Each becomes a directory with pictures (SVG and PNG), data and figure.json; `isinglass report` makes one page of them all.
+///
+/// Figures that need training are drawn from sweeps, in DIR/sweeps. They can be stopped at any moment; the same command goes on. At the scale of the paper they take a cluster: with --slurm they are
+/// submitted, and the same command without --slurm draws the figures when they are done. What they will take is said first.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  isinglass reproduce all --scale quick --out figures
+  isinglass reproduce fig1 fig3 fig4 --out figures
+  isinglass report figures -o report.html
+  isinglass reproduce fig2 --scale paper --out paper --dry-run
+  isinglass reproduce fig2 --scale paper --out paper --slurm --partition long --time 12:00:00 --cpus-per-task 4")]
+pub struct Args {
+    /// What to make
+    #[arg(value_name = "FIGURE", required = true, value_enum)]
+    figures: Vec<Wanted>,
+
+    /// How large: quick takes minutes on two cores; paper has the paper's settings
+    #[arg(long, value_enum, default_value_t = Size::Quick)]
+    scale: Size,
+
+    /// Directory of the figures
+    #[arg(long, value_name = "DIR", default_value = "figures")]
+    out: PathBuf,
+
+    /// The data set to train with [default: mnist if it is there, else digits, which are generated]
+    #[arg(long, value_name = "NAME")]
+    data: Option<String>,
+
+    /// The seed of everything random
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(..=1_000_000_000))]
+    seed: u64,
+
+    /// Say what it would take; make nothing
+    #[arg(long)]
+    dry_run: bool,
+
+    /// Submit the sweeps to Slurm instead of running them here
+    #[arg(long)]
+    slurm: bool,
+
+    #[command(flatten)]
+    work: WorkArgs,
+
+    #[command(flatten)]
+    print: FormatArgs,
+
+    // The last, since a heading holds for all that follows.
+    #[command(flatten)]
+    resources: ResourceArgs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Wanted {
+    Fig1,
+    Fig2,
+    Fig3,
+    Fig4,
+    Fig5,
+    Fig6,
+    Table,
+    All,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Size {
+    /// Seconds, to see whether everything works
+    #[value(hide = true)]
+    Smoke,
+    /// Narrow networks, few cells, a part of the data
+    Quick,
+    /// As in the paper where it says so, width 256
+    Paper,
+}
+
+impl Wanted {
+    fn subjects(self) -> Vec<Subject> {
+        match self {
+            Self::Fig1 => vec![Subject::Fig1],
+            Self::Fig2 => vec![Subject::Fig2],
+            Self::Fig3 => vec![Subject::Fig3],
+            Self::Fig4 => vec![Subject::Fig4],
+            Self::Fig5 => vec![Subject::Fig5],
+            Self::Fig6 => vec![Subject::Fig6],
+            Self::Table => vec![Subject::Table],
+            Self::All => Subject::ALL.into(),
+        }
+    }
+}
+
+impl Args {
+    pub fn run(self) -> Result<(), CliError> {
+        let mut subjects: Vec<Subject> = self.figures.iter().flat_map(|wanted| wanted.subjects()).collect();
+        subjects.sort_unstable();
+        subjects.dedup();
+        let study = self.study()?;
+        let plans = study.plans(&subjects);
+        let data = study.load(&plans)?;
+        let costs = study.cost(&plans, &data)?;
+        if self.dry_run {
+            return Ok(estimate(&study, &costs).print(self.print.format)?);
+        }
+        self.tell(&introduction(&study, &costs));
+        if self.slurm {
+            return self.submit(&study, &plans, &data);
+        }
+        for (plan, cost) in plans.iter().zip(&costs) {
+            let sweep = study.sweep(plan)?;
+            if cost.waiting > 0 || self.work.retries_failed() {
+                perform(&sweep, &data, &self.work, None, &self.command())?;
+            }
+        }
+        let records = self.draw(&study, &subjects)?;
+        Ok(report(&study, &records, self.print.format).print(self.print.format)?)
+    }
+
+    fn study(&self) -> Result<Study, CliError> {
+        let data = match &self.data {
+            Some(name) => name.clone(),
+            None => found(self.work.data_dir())?.to_owned(),
+        };
+        let scale = match self.scale {
+            Size::Smoke => Scale::Smoke,
+            Size::Quick => Scale::Quick,
+            Size::Paper => Scale::Paper,
+        };
+        let data_dir = self.work.data_dir().map(Path::to_owned);
+        Ok(Study { directory: self.out.clone(), scale, data, data_dir, seed: self.seed, threads: self.work.threads() })
+    }
+
+    /// What goes on after an interruption.
+    fn command(&self) -> String {
+        let names: Vec<String> =
+            self.figures.iter().filter_map(ValueEnum::to_possible_value).map(|value| value.get_name().to_owned()).collect();
+        let scale = self.scale.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
+        format!("isinglass reproduce {} --scale {scale} --out {}", names.join(" "), self.out.display())
+    }
+
+    fn tell(&self, text: &str) {
+        if !self.work.is_quiet() {
+            tell(text);
+        }
+    }
+
+    fn draw(&self, study: &Study, subjects: &[Subject]) -> Result<Vec<FigureRecord>, CliError> {
+        let mut records = Vec::new();
+        for &subject in subjects {
+            let bar: ProgressBar = bar(!self.work.is_quiet(), &format!("{subject} {{bar:24}} {{percent}}%"));
+            bar.set_length(1000);
+            bar.enable_steady_tick(Duration::from_millis(200));
+            let record = study.draw(subject, &|part| bar.set_position((1000.0 * part) as u64))?;
+            bar.finish_and_clear();
+            self.tell(&format!("{subject}: {}", study.directory_of(subject).display()));
+            records.push(record);
+        }
+        Ok(records)
+    }
+
+    fn submit(&self, study: &Study, plans: &[Plan], data: &SweepData) -> Result<(), CliError> {
+        if plans.is_empty() {
+            return Err(usage("these figures need no sweeps: leave out --slurm"));
+        }
+        Sweep::check_slurm().map_err(SweepError::from)?;
+        let options = SubmitOptions {
+            executable: std::env::current_exe()?,
+            resources: self.resources.resources()?,
+            packing: Packing::default(),
+            retry_failed: self.work.retries_failed(),
+            again: false,
+            data_dir: study.data_dir.clone(),
+            checkpoint_interval: self.work.checkpoint_interval()?,
+        };
+        let mut rows = Vec::new();
+        for plan in plans {
+            let sweep = study.sweep(plan)?;
+            let submitted = sweep.submit(data, &options)?;
+            let mut row = Record::new();
+            row.insert("sweep".into(), sweep.directory().display().to_string().into());
+            row.insert("job".into(), submitted.job.into());
+            row.insert("tasks".into(), submitted.draft.tasks().into());
+            row.insert("cells".into(), submitted.draft.cells().into());
+            row.insert("done".into(), submitted.draft.done.into());
+            rows.push(row);
+        }
+        self.tell(&format!("when `isinglass sweep status` says that all is done, `{}` draws the figures", self.command()));
+        let mut report = Report::default();
+        report.fact("directory", study.directory.display().to_string());
+        Ok(report.rows("sweeps", rows).take().print(self.print.format)?)
+    }
+}
+
+/// MNIST if all of it is there, else what is always there.
+fn found(directory: Option<&Path>) -> Result<&'static str, CliError> {
+    let data = data_directory(directory)?;
+    let mnist = ARCHIVES.iter().find(|archive| archive.name == "mnist");
+    Ok(if mnist.is_some_and(|mnist| mnist.find(&data).iter().all(Option::is_some)) { "mnist" } else { "digits" })
+}
+
+/// `figures, quick scale, mnist: 9 sweeps, 310 cells, 120 to run: about 9 min on 2 threads`.
+fn introduction(study: &Study, costs: &[Cost]) -> String {
+    let text = format!("{}, {} scale", study.directory.display(), study.scale.name());
+    if costs.is_empty() {
+        return text + ": no training";
+    }
+    let (cells, waiting) = costs.iter().fold((0, 0), |(cells, waiting), cost| (cells + cost.cells, waiting + cost.waiting));
+    let text = format!("{text}, {}: {}, {cells} cells", study.data, counted(costs.len(), "sweep"));
+    if waiting == 0 {
+        return text + ", nothing to run";
+    }
+    let core_seconds: f64 = costs.iter().map(|cost| cost.core_seconds).sum();
+    let threads = study.threads.max(1);
+    format!(
+        "{text}, {waiting} to run: about {} on {threads} threads ({:.1} core hours)",
+        duration(core_seconds / threads as f64),
+        core_seconds / 3600.0
+    )
+}
+
+fn estimate(study: &Study, costs: &[Cost]) -> Report {
+    let core_seconds: f64 = costs.iter().map(|cost| cost.core_seconds).sum();
+    let mut report = Report::default();
+    report.fact("directory", study.directory.display().to_string()).fact("scale", study.scale.name()).fact("data", study.data.clone());
+    report
+        .fact("cells", costs.iter().map(|cost| cost.cells).sum::<usize>())
+        .fact("waiting", costs.iter().map(|cost| cost.waiting).sum::<usize>());
+    report
+        .fact("core_seconds", number(core_seconds))
+        .fact("threads", study.threads)
+        .fact("seconds", number(core_seconds / study.threads.max(1) as f64));
+    let row = |cost: &Cost| {
+        let mut row = Record::new();
+        row.insert("sweep".into(), cost.sweep.into());
+        row.insert("cells".into(), cost.cells.into());
+        row.insert("waiting".into(), cost.waiting.into());
+        row.insert("core_seconds".into(), number(cost.core_seconds));
+        row
+    };
+    report.rows("sweeps", costs.iter().map(row).collect()).take()
+}
+
+/// The claims and what became of them; as JSON everything that is on record.
+fn report(study: &Study, records: &[FigureRecord], format: Format) -> Report {
+    let mut report = Report::default();
+    if format != Format::Csv {
+        report.fact("directory", study.directory.display().to_string()).fact("scale", study.scale.name()).fact("data", study.data.clone());
+    }
+    if format == Format::Json {
+        let rows = records.iter().filter_map(|record| match serde_json::to_value(record) {
+            Ok(serde_json::Value::Object(object)) => Some(object),
+            _ => None,
+        });
+        return report.rows("figures", rows.collect()).take();
+    }
+    let row = |record: &FigureRecord, claim: &isinglass_lab::reproduce::Claim| {
+        let mut row = Record::new();
+        row.insert("figure".into(), record.figure.clone().into());
+        row.insert("verdict".into(), claim.verdict.name().into());
+        row.insert("claim".into(), claim.claim.clone().into());
+        if format == Format::Csv {
+            row.insert("evidence".into(), claim.evidence.clone().into());
+        }
+        row
+    };
+    let rows = records.iter().flat_map(|record| record.claims.iter().map(move |claim| row(record, claim)));
+    report.rows("claims", rows.collect()).take()
+}

@@ -1,0 +1,151 @@
+//! `isinglass reproduce`, as a user runs it.
+
+mod common;
+
+use common::Scratch;
+use serde_json::Value;
+
+const FIGURES: [&str; 7] = ["fig1", "fig2", "fig3", "fig4", "fig5", "fig6", "table"];
+
+/// Everything at once, on few and small images.
+fn all(scratch: &Scratch) -> Value {
+    scratch.small_images();
+    scratch.json("reproduce all --scale smoke --out figures --data-dir data --quiet")
+}
+
+fn record(scratch: &Scratch, figure: &str) -> Value {
+    serde_json::from_slice(&scratch.read(&format!("figures/{figure}/figure.json"))).unwrap()
+}
+
+#[test]
+fn every_figure_has_pictures_tables_claims_and_a_record() {
+    let scratch = Scratch::new("reproduce");
+    let result = all(&scratch);
+    assert_eq!((&result["scale"], &result["data"]), (&"smoke".into(), &"mnist".into()));
+    let figures = result["figures"].as_array().unwrap();
+    assert_eq!(figures.iter().map(|figure| figure["figure"].as_str().unwrap()).collect::<Vec<_>>(), FIGURES);
+    for (name, printed) in FIGURES.into_iter().zip(figures) {
+        let record = record(&scratch, name);
+        assert_eq!(&record, printed, "{name}");
+        let list = |key: &str| record[key].as_array().unwrap();
+        for picture in list("pictures") {
+            let file = picture["file"].as_str().unwrap();
+            assert!(scratch.read(&format!("figures/{name}/{file}")).starts_with(b"<svg"), "{name}/{file}");
+            assert!(scratch.read(&format!("figures/{name}/{}", file.replace(".svg", ".png"))).starts_with(b"\x89PNG"), "{name}/{file}");
+        }
+        assert!(!list("pictures").is_empty() && !list("tables").is_empty() && !list("claims").is_empty(), "{name}");
+        for claim in list("claims") {
+            let verdict = claim["verdict"].as_str().unwrap();
+            assert!(["holds", "holds in part", "does not hold", "not decided"].contains(&verdict), "{claim}");
+            assert!(!claim["evidence"].as_str().unwrap().contains("NaN"), "{claim}");
+        }
+        for table in list("tables") {
+            let columns = table["columns"].as_array().unwrap().len();
+            assert!(table["rows"].as_array().unwrap().iter().all(|row| row.as_array().unwrap().len() == columns), "{name}: {table}");
+        }
+        for sweep in list("sweeps") {
+            scratch.read(&format!("figures/{name}/{}/sweep.toml", sweep.as_str().unwrap()));
+        }
+        let command = record["command"].as_str().unwrap();
+        assert!(command.starts_with(&format!("isinglass reproduce {name} --scale smoke --out figures")), "{command}");
+    }
+    // Both figures show the unit gain, from one sweep.
+    let sweeps = |name: &str| record(&scratch, name)["sweeps"].as_array().unwrap().clone();
+    assert!(
+        sweeps("fig2").contains(&"../sweeps/deterministic-tanh-1".into())
+            && sweeps("fig5").contains(&"../sweeps/deterministic-tanh-1".into())
+    );
+    assert_eq!(std::fs::read_dir(scratch.path("figures/sweeps")).unwrap().count(), 9);
+}
+
+#[test]
+fn figures_are_the_same_bytes_again_and_trained_once() {
+    let (one, other) = (Scratch::new("reproduce"), Scratch::new("reproduce"));
+    let command = "reproduce fig2 table --scale smoke --out figures --data-dir data --seed 7";
+    for (scratch, threads) in [(&one, 1), (&other, 2)] {
+        scratch.small_images();
+        scratch.succeeds(&format!("{command} --threads {threads} --quiet"));
+    }
+    for file in ["fig2/figure.json", "fig2/surrogates.svg", "fig2/counterparts.png", "table/figure.json", "table/samples.svg"] {
+        assert_eq!(one.read(&format!("figures/{file}")), other.read(&format!("figures/{file}")), "{file}");
+    }
+    // Drawn again, from what is there.
+    let output = one.run(command);
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && message.contains("nothing to run") && !message.contains("cell 1"), "{message}");
+    assert_eq!(one.read("figures/fig2/figure.json"), other.read("figures/fig2/figure.json"));
+}
+
+#[test]
+fn the_theory_behind_figures_is_that_of_the_other_commands() {
+    let scratch = Scratch::new("reproduce");
+    let result = scratch.json("reproduce fig3 fig4 --out figures --quiet");
+    let starts = result["figures"][0]["tables"][0]["rows"].as_array().unwrap();
+    for (row, neuron) in starts.iter().zip(["sign", "probit:1", "logistic:1", "tanh:1", "erf:0.5", "erf:0.25"]) {
+        let line = scratch.json(&format!("theory critical-line --model deterministic --neuron {neuron} --points 2"));
+        assert!((row[1].as_f64().unwrap() - line["start"]["sigma_m2"].as_f64().unwrap()).abs() < 1e-5, "{row} {line}");
+        assert_eq!(row[3] != "none", line["reachable"] == true, "{row}");
+    }
+    // The lines go down to where they were asked for.
+    let lines = String::from_utf8(scratch.read("figures/fig3/lines.csv")).unwrap();
+    let smallest =
+        lines.lines().skip(1).map(|line| line.split(',').next_back().unwrap().parse::<f64>().unwrap()).fold(f64::INFINITY, f64::min);
+    assert!((1e-20..2e-20).contains(&smallest), "{smallest}");
+    let scales = result["figures"][1]["tables"][0]["rows"].as_array().unwrap();
+    let point = scratch.json("theory point --model deterministic --neuron sign --sigma-m2 0.9");
+    let sign = scales.iter().find(|row| row[0] == "sign").unwrap();
+    assert!((sign[2].as_f64().unwrap() - point["xi_1"].as_f64().unwrap()).abs() < 0.005, "{sign} {point}");
+    assert_eq!(scales.iter().find(|row| row[0] == "tanh:1, unit gain").unwrap()[4], "∞");
+}
+
+#[test]
+fn the_cost_is_said_first_and_a_dry_run_makes_nothing() {
+    let scratch = Scratch::new("reproduce");
+    scratch.small_images();
+    let before = scratch.entries();
+    let cost = scratch.json("reproduce all --scale paper --dry-run --data-dir data");
+    assert_eq!(scratch.entries(), before);
+    assert_eq!(cost["sweeps"].as_array().unwrap().len(), 9);
+    assert!(cost["core_seconds"].as_f64().unwrap() > 0.0 && cost["waiting"] == cost["cells"]);
+    let output = scratch.run("reproduce fig6 --scale smoke --data-dir data --threads 2");
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    let first = message.lines().next().unwrap();
+    assert!(first.starts_with("figures, smoke scale, mnist: 1 sweep, ") && first.contains(" to run: about "), "{message}");
+    // The result alone is on standard output.
+    assert!(String::from_utf8_lossy(&output.stdout).contains("Common initialisations"), "{message}");
+}
+
+#[test]
+fn bad_requests_say_what_is_wrong() {
+    let scratch = Scratch::new("reproduce");
+    scratch.small_images();
+    let unknown = scratch.run("reproduce fig7");
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&unknown.stderr).contains("fig6, table, all"));
+    assert_eq!(scratch.run("reproduce").status.code(), Some(2));
+    assert!(scratch.fails("reproduce fig6 --data nothing", 2).contains("nothing"));
+    scratch.succeeds("reproduce fig6 --scale smoke --data-dir data --quiet");
+    // Another seed is another sweep.
+    let other = scratch.fails("reproduce fig6 --scale smoke --data-dir data --seed 2 --quiet", 2);
+    assert!(other.contains("another grid") && other.contains("--out"), "{other}");
+    assert!(scratch.fails("reproduce fig3 --slurm --quiet", 2).contains("leave out --slurm"));
+    scratch.write("taken", b"");
+    assert!(scratch.fails("reproduce fig3 --out taken --quiet", 1).contains("taken"));
+}
+
+#[test]
+fn a_run_that_is_killed_goes_on() {
+    let scratch = Scratch::new("reproduce");
+    scratch.small_images();
+    let command = "reproduce fig6 --scale smoke --data-dir data --threads 1";
+    let mut child = common::start(&scratch, command);
+    common::wait_until("a cell to end", || {
+        std::fs::read_dir(scratch.path("figures/sweeps/initialisations/cells")).is_ok_and(|mut cells| cells.next().is_some())
+    });
+    child.kill().unwrap();
+    child.wait().unwrap();
+    scratch.succeeds(&format!("{command} --quiet"));
+    let rows = scratch.json("sweep status figures/sweeps/initialisations");
+    assert_eq!(rows["done"], rows["cells"]);
+    scratch.read("figures/fig6/initialisations.svg");
+}
