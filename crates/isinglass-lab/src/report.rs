@@ -63,10 +63,11 @@ impl Report {
                 Err(error) => report.warnings.push(error.to_string()),
             }
         }
-        match report.warnings.first() {
-            Some(warning) if report.sections.is_empty() => Err(ReportError::NothingLeft(warning.clone())),
-            _ => Ok(report),
+        if report.sections.is_empty() {
+            let reason = report.warnings.first().cloned();
+            return Err(ReportError::NothingLeft(reason.unwrap_or_else(|| "no directory was named".to_owned())));
         }
+        Ok(report)
     }
 
     /// Sets the title of the page.
