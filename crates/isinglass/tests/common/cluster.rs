@@ -46,7 +46,13 @@ impl Cluster {
             assert!(Command::new("chmod").arg(mode).arg(path).status().unwrap().success());
         }
         let file = |option: &str, name: &str| format!("--{option}={}", at(name).display());
-        let files = [file("socket", "socket"), file("key-file", "key"), file("log-file", "log"), file("pid-file", "pid"), file("seed-file", "seed")];
+        let files = [
+            file("socket", "socket"),
+            file("key-file", "key"),
+            file("log-file", "log"),
+            file("pid-file", "pid"),
+            file("seed-file", "seed"),
+        ];
         // Forced, since the directory above is one for temporary files, where everybody may write.
         self.run("munged", &[&["--force"][..], &files.each_ref().map(String::as_str)].concat());
     }
@@ -63,7 +69,8 @@ impl Cluster {
 
     /// Ends a node without a warning: its daemon, those that watch its tasks, and the tasks. Returns how many tasks there were.
     pub fn kill_node(&self, node: &str) -> usize {
-        let tasks: Vec<u32> = self.processes().into_iter().filter(|&process| variable(process, "SLURMD_NODENAME").as_deref() == Some(node)).collect();
+        let tasks: Vec<u32> =
+            self.processes().into_iter().filter(|&process| variable(process, "SLURMD_NODENAME").as_deref() == Some(node)).collect();
         let watchers = tasks.iter().filter_map(|&task| parent(task)).filter(|&watcher| name(watcher).as_deref() == Some("slurmstepd"));
         let daemon = self.daemon(&format!("run/slurmd-{node}.pid")).expect("the node runs");
         let watchers: Vec<u32> = watchers.collect();
@@ -128,7 +135,8 @@ impl Drop for Cluster {
 }
 
 fn configuration(directory: &Path) -> String {
-    let output = |program: &str, arg: &str| String::from_utf8(Command::new(program).arg(arg).output().unwrap().stdout).unwrap().trim().to_owned();
+    let output =
+        |program: &str, arg: &str| String::from_utf8(Command::new(program).arg(arg).output().unwrap().stdout).unwrap().trim().to_owned();
     let (host, user) = (output("hostname", "-s"), output("id", "-un"));
     // All are bound before any is free again, so that they differ.
     let listeners = [0; 3].map(|_| TcpListener::bind("127.0.0.1:0").unwrap());
