@@ -172,6 +172,24 @@ fn two_processes_share_the_cells() {
 }
 
 #[test]
+fn threads_that_become_free_are_given_to_a_cell_in_its_middle_and_change_nothing() {
+    let grid =
+        "[train]\ndata = \"mnist\"\ndata-dir = \"data\"\nwidth = 201\ndepth = 6\nbatch = 16\nsamples = 2\n[grid]\nepochs = [1, 60]\n";
+    let home = scratch("sweep-threads", grid);
+    home.succeeds("sweep run grid.toml --out two --quiet --threads 2");
+    home.succeeds("sweep run grid.toml --out one --quiet --threads 1");
+    assert!(records(&home, "two") == records(&home, "one"));
+    let threads = |sweep: &str| {
+        let cells = fs::read_dir(home.path(sweep).join("cells")).unwrap().map(|entry| fs::read(entry.unwrap().path()).unwrap());
+        let runs = cells.map(|cell| serde_json::from_slice::<serde_json::Value>(&cell).unwrap()["run"].clone());
+        runs.map(|run| run["core_seconds"].as_f64().unwrap() / run["seconds"].as_f64().unwrap()).fold(0.0, f64::max)
+    };
+    assert_eq!(threads("one"), 1.0);
+    // It began with one thread and went on with two.
+    assert!(threads("two") > 1.1 && threads("two") < 2.0, "{}", threads("two"));
+}
+
+#[test]
 fn a_cell_that_fails_keeps_its_error_and_stops_nobody() {
     let grid = GRID
         .replace("sigma-m2 = [0.5, 0.9]\nseed = [1, 2]", "lr = [0.01, 1e38]\noptimizer = [\"sgd\"]")
