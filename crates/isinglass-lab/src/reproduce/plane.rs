@@ -57,11 +57,17 @@ impl PlaneResults {
     /// The heat map of a column, between half a cell beyond the first and the last values.
     pub fn panel(&self, title: &str, column: &str) -> Result<Panel, ReproduceError> {
         let (x, y) = (edges(&self.sigma_m2), edges(&self.depths));
-        let mut values = Vec::new();
+        let (mut values, mut hints) = (Vec::new(), Vec::new());
         for &depth in &self.depths {
-            values.extend(self.sigma_m2.iter().map(|&sigma_m2| self.results.at(sigma_m2, depth, column).unwrap_or(f64::NAN)));
+            for &sigma_m2 in &self.sigma_m2 {
+                let value = self.results.at(sigma_m2, depth, column);
+                values.push(value.unwrap_or(f64::NAN));
+                let text = value.map_or("no result".to_owned(), |value| format!("training accuracy {:.1} %", 100.0 * value));
+                hints.push(format!("σ_m² = {sigma_m2}, L = {depth}: {text}"));
+            }
         }
-        let map = HeatMap::new(x, y, self.sigma_m2.len(), self.depths.len(), values)?.limits(0.0, 1.0).label("training accuracy");
+        let map =
+            HeatMap::new(x, y, self.sigma_m2.len(), self.depths.len(), values)?.limits(0.0, 1.0).label("training accuracy").hints(hints);
         let axis = |axis: Axis, (low, high)| axis.range(low, high);
         Ok(Panel::new(axis(Axis::linear("variance of the means σ_m^2"), x), axis(Axis::whole("depth L"), y)).title(title).heat_map(map))
     }

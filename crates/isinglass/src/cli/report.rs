@@ -205,13 +205,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn csv_quotes_what_needs_quoting() {
-        assert_eq!(csv_text("a,b"), "\"a,b\"");
-        assert_eq!(csv_text("say \"1\""), "\"say \"\"1\"\"\"");
-        assert_eq!(csv_text("plain"), "plain");
-    }
-
-    #[test]
     fn nested_facts_get_dotted_names() {
         let mut inner = Record::new();
         inner.insert("x".into(), 1.into());
