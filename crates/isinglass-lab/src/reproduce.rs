@@ -14,6 +14,7 @@
 //! ```
 
 mod cost;
+mod counterparts;
 mod critical_lines;
 mod depth_scales;
 mod dynamics;

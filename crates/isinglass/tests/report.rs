@@ -37,7 +37,7 @@ fn results() -> Scratch {
         "claims": claims, "settings": { "width": 1000 }, "seeds": [1, 7], "version": "0.1.0", "command": "isinglass reproduce fig1",
     });
     home.write("figures/fig1/figure.json", first.to_string().as_bytes());
-    let second = json!({ "figure": "fig2", "title": "Plain", "pictures": [{ "file": "picture.svg" }], "sweeps": ["inner", "sweeps/shared"], "later": 1 });
+    let second = json!({ "figure": "fig2", "title": "Plain", "pictures": [{ "file": "picture.svg" }], "sweeps": ["inner", "../sweeps/shared"], "later": 1 });
     home.write("figures/fig2/figure.json", second.to_string().as_bytes());
     home.write("inner.toml", GRID.replace("depth = [1, 2, 4]", "depth = [1]").as_bytes());
     for place in ["fig2/inner", "sweeps/shared"] {
@@ -66,7 +66,7 @@ fn a_report_has_everything_in_it() {
         "isinglass reproduce fig1",
         "sigma-m2 = [0.5, 0.9]",
         "Sweep inner: 4 of 4 cells done",
-        "Sweep sweeps/shared: 4 of 4 cells done",
+        "Sweep ../sweeps/shared: 4 of 4 cells done",
         "All 12 cells",
         "binary, sign(M)",
         "epochs = 2",
@@ -142,6 +142,7 @@ fn what_cannot_be_reported_is_said() {
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!((output.status.code(), said.lines().count()), (Some(0), 7), "{said}");
     assert!(said.lines().all(|line| line.starts_with("warning: ")) && said.contains("not inside the figure's directory"), "{said}");
+    assert!(said.contains("neither inside the figure's directory nor beside it"), "{said}");
     assert!(said.contains("the picture figure.json cannot be shown: no SVG"), "{said}");
     let page = String::from_utf8(home.read("a.html")).unwrap();
     assert!(page.contains("Not everything could be read") && !page.contains("secret</text>"));

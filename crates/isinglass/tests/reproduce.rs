@@ -44,7 +44,7 @@ fn every_figure_has_pictures_tables_claims_and_a_record() {
             assert!(table["rows"].as_array().unwrap().iter().all(|row| row.as_array().unwrap().len() == columns), "{name}: {table}");
         }
         for sweep in list("sweeps") {
-            scratch.read(&format!("figures/{}/sweep.toml", sweep.as_str().unwrap()));
+            scratch.read(&format!("figures/{name}/{}/sweep.toml", sweep.as_str().unwrap()));
         }
         let command = record["command"].as_str().unwrap();
         assert!(command.starts_with(&format!("isinglass reproduce {name} --scale smoke --out figures")), "{command}");
@@ -52,7 +52,8 @@ fn every_figure_has_pictures_tables_claims_and_a_record() {
     // Both figures show the unit gain, from one sweep.
     let sweeps = |name: &str| record(&scratch, name)["sweeps"].as_array().unwrap().clone();
     assert!(
-        sweeps("fig2").contains(&"sweeps/deterministic-tanh-1".into()) && sweeps("fig5").contains(&"sweeps/deterministic-tanh-1".into())
+        sweeps("fig2").contains(&"../sweeps/deterministic-tanh-1".into())
+            && sweeps("fig5").contains(&"../sweeps/deterministic-tanh-1".into())
     );
     assert_eq!(std::fs::read_dir(scratch.path("figures/sweeps")).unwrap().count(), 9);
 }

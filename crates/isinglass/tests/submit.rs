@@ -146,7 +146,7 @@ fn cells_are_packed_submitted_once_and_come_to_the_same_results() {
     let lost = status["unfinished"].as_array().unwrap().iter().filter(|row| row["reason"] == "its task has ended");
     assert_eq!(lost.filter(|row| row["status"] == "waiting").count(), sizes[2]);
     let table = home.succeeds("sweep status a");
-    assert!(table.contains("Job 41: of 3 tasks 1 on n1, 2 ended.") && table.contains("submit the sweep again"), "{table}");
+    assert!(table.contains("Job 41 has 3 tasks: 1 running on n1, 2 ended.") && table.contains("submit the sweep again"), "{table}");
     assert_eq!(home.succeeds("sweep status a --format csv").lines().next(), Some("sweep,cells,done,running,failed,waiting,queued"));
 
     // Only what was lost is sent, and by another task.

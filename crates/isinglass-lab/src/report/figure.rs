@@ -32,8 +32,7 @@ pub(super) fn read(directory: &Path, mut writer: Writer) -> Result<Section, Repo
         table::write(&mut writer.html, &one.columns, &one.rows);
     }
     for name in &record.sweeps {
-        // Its own, or one that figures of one directory share.
-        match inside(directory, name).or_else(|_| inside(&directory.join(".."), name)) {
+        match beside(directory, name) {
             Ok(path) => sweep::summarise(&path, name, &mut writer),
             Err(reason) => writer.warn(format!("{}: the sweep {name} cannot be read: {reason}", shown(directory))),
         }
@@ -65,16 +64,29 @@ fn read_inside(directory: &Path, name: &str) -> Result<String, String> {
     fs::read_to_string(inside(directory, name)?).map_err(|error| error.to_string())
 }
 
-/// The path of something in a directory: not beside it, neither by its name nor by a link.
+/// The path of something in a figure's directory: not outside, neither by its name nor by a link.
 fn inside(directory: &Path, name: &str) -> Result<PathBuf, String> {
-    let is_below = !name.is_empty() && Path::new(name).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
-    let outside = || "it is not inside the figure's directory".to_owned();
-    if !is_below {
-        return Err(outside());
-    }
-    let resolve = |path: &Path| fs::canonicalize(path).map_err(|error| error.to_string());
     let path = directory.join(name);
-    if resolve(&path)?.starts_with(resolve(directory)?) { Ok(path) } else { Err(outside()) }
+    let is_below = !name.is_empty() && Path::new(name).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+    if is_below && resolved(&path)?.starts_with(resolved(directory)?) {
+        return Ok(path);
+    }
+    Err("it is not inside the figure's directory".to_owned())
+}
+
+/// The same of something that several figures may share: it may also lie in the directory that holds them.
+fn beside(directory: &Path, name: &str) -> Result<PathBuf, String> {
+    let path = directory.join(name);
+    let own = resolved(directory)?;
+    let shared = own.parent().unwrap_or(&own);
+    if resolved(&path)?.starts_with(shared) {
+        return Ok(path);
+    }
+    Err("it is neither inside the figure's directory nor beside it".to_owned())
+}
+
+fn resolved(path: &Path) -> Result<PathBuf, String> {
+    fs::canonicalize(path).map_err(|error| error.to_string())
 }
 
 /// What is read out: the whole caption would be read twice.

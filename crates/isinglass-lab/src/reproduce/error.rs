@@ -24,6 +24,9 @@ pub enum ReproduceError {
     /// A picture cannot be drawn or written.
     #[error(transparent)]
     Chart(#[from] crate::chart::ChartError),
+    /// A sweep cannot be drawn.
+    #[error(transparent)]
+    Picture(#[from] crate::sweep::picture::PictureError),
     /// A file cannot be written.
     #[error("cannot write {}: {source}", .path.display())]
     Write {

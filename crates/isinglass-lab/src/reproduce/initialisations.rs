@@ -6,12 +6,11 @@ use super::ReproduceError;
 use super::grids::INITIALISATIONS;
 use super::output::{Output, rounded};
 use super::record::{FigureRecord, Table, Verdict};
-use super::results::Results;
+use super::results::{ACCURACY, Results};
 use super::study::{Study, Subject};
 use crate::chart::{Axis, Dash, Figure, Legend, Marker, PALETTE, Panel, Series};
 use crate::sweep::Sweep;
 
-const ACCURACY: &str = "train_surrogate_accuracy";
 const CAPTION: &str = "The abstract says that common initialisations, put on the means of binary weights, train poorly: their variances fall with the width, and with them χ₁. Training accuracy after ten epochs of the deterministic \
     surrogate of unit gain, for Glorot and He, for means all over [−1, 1] (uniform, σ_m² = 1/3) and for the critical limit (means ±0.995).";
 const NAMES: [(&str, &str); 4] =

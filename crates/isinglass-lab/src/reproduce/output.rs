@@ -22,7 +22,7 @@ impl Output {
     pub fn new(study: &Study, subject: Subject, caption: &str) -> Result<Self, ReproduceError> {
         let directory = study.directory_of(subject);
         fs::create_dir_all(&directory).map_err(|source| ReproduceError::Write { path: directory.clone(), source })?;
-        let sweeps = grids::plans(study, subject).iter().map(|plan| format!("sweeps/{}", plan.name)).collect();
+        let sweeps = grids::plans(study, subject).iter().map(|plan| format!("../sweeps/{}", plan.name)).collect();
         let record = FigureRecord {
             figure: subject.name().to_owned(),
             title: subject.title().to_owned(),

@@ -1,22 +1,26 @@
 //! Accuracy over depth and `σ_m²`, with the theory's depth scale over it.
 
+use std::path::Path;
+
 use isinglass_net::{Neuron, Surrogate};
-use isinglass_theory::advice::signal_rate;
-use isinglass_theory::{Network, Point, depth_scale};
+use isinglass_theory::Network;
 use serde_json::Value;
 
 use super::ReproduceError;
+use super::grids::Plane;
 use super::output::{rounded, row};
 use super::record::Table;
 use super::results::Results;
-use crate::chart::{Axis, Colour, Dash, HeatMap, Legend, Panel, Series};
-use crate::phase_diagram::linspace;
+use crate::chart::Panel;
+use crate::sweep::Sweep;
+use crate::sweep::picture::{self, View, signal_scale};
 
 /// Training accuracy from which a network counts as trained.
 pub(super) const TRAINED: f64 = 0.5;
 
 /// A sweep over `σ_m²` and depth.
 pub(super) struct PlaneResults {
+    sweep: Sweep,
     pub results: Results,
     network: Network,
     sigma_m2: Vec<f64>,
@@ -46,55 +50,25 @@ pub(super) enum Bound {
 }
 
 impl PlaneResults {
-    pub fn new(results: Results, surrogate: &str, neuron: &str) -> Result<Self, ReproduceError> {
-        let surrogate: Surrogate = surrogate.parse().expect("the name of a surrogate");
-        let neuron: Neuron = neuron.parse()?;
-        let network = Network::new(surrogate.model(), neuron)?;
+    pub fn open(directory: &Path, plane: Plane) -> Result<Self, ReproduceError> {
+        let sweep = Sweep::open(directory)?;
+        let results = Results::of(&sweep)?;
+        let surrogate: Surrogate = plane.surrogate.parse().expect("the name of a surrogate");
+        let network = Network::new(surrogate.model(), plane.neuron.parse::<Neuron>()?)?;
         let (sigma_m2, depths) = (results.numbers("sigma-m2"), results.numbers("depth"));
-        Ok(Self { results, network, sigma_m2, depths })
+        Ok(Self { sweep, results, network, sigma_m2, depths })
     }
 
-    /// The heat map of a column, between half a cell beyond the first and the last values.
-    pub fn panel(&self, title: &str, column: &str) -> Result<Panel, ReproduceError> {
-        let (x, y) = (edges(&self.sigma_m2), edges(&self.depths));
-        let (mut values, mut hints) = (Vec::new(), Vec::new());
-        for &depth in &self.depths {
-            for &sigma_m2 in &self.sigma_m2 {
-                let value = self.results.at(sigma_m2, depth, column);
-                values.push(value.unwrap_or(f64::NAN));
-                let text = value.map_or("no result".to_owned(), |value| format!("training accuracy {:.1} %", 100.0 * value));
-                hints.push(format!("σ_m² = {sigma_m2}, L = {depth}: {text}"));
-            }
-        }
-        let map =
-            HeatMap::new(x, y, self.sigma_m2.len(), self.depths.len(), values)?.limits(0.0, 1.0).label("training accuracy").hints(hints);
-        let axis = |axis: Axis, (low, high)| axis.range(low, high);
-        Ok(Panel::new(axis(Axis::linear("variance of the means σ_m^2"), x), axis(Axis::whole("depth L"), y)).title(title).heat_map(map))
-    }
-
-    /// The same with curves of three and six depth scales.
-    pub fn panel_with_scales(&self, title: &str, column: &str) -> Result<Panel, ReproduceError> {
-        let panel = self.panel(title, column)?;
-        let (low, high) = edges(&self.sigma_m2);
-        let mut scales = Vec::new();
-        for sigma_m2 in linspace(low.max(1e-3), high.min(1.0 - 1e-6), 400) {
-            scales.push((sigma_m2, self.scale(sigma_m2)?.unwrap_or(f64::INFINITY)));
-        }
-        let top = edges(&self.depths).1;
-        let curve = |factor: f64| {
-            scales.iter().map(move |&(x, xi)| (x, if factor * xi > top { f64::NAN } else { factor * xi })).collect::<Vec<_>>()
-        };
-        Ok(panel
-            .series(Series::line(curve(3.0)).name("3ξ").colour(Colour::WHITE).width(2.5))
-            .series(Series::line(curve(6.0)).name("6ξ").colour(Colour::WHITE).width(2.5).dash(Dash::Dashed))
-            .legend(Legend::Below))
+    /// The heat map of a column, with curves of so many depth scales.
+    pub fn panel(&self, title: &str, column: &str, scales: &[f64]) -> Result<Panel, ReproduceError> {
+        let results = picture::Results::of(&self.sweep, self.results.rows());
+        let view = View { x: "sigma-m2".into(), y: Some("depth".into()) };
+        Ok(view.panel_with_scales(&results, column, scales)?.title(title))
     }
 
     /// The depth scale of the signal without biases.
     fn scale(&self, sigma_m2: f64) -> Result<Option<f64>, ReproduceError> {
-        let point = Point::of(&self.network.at(Some(sigma_m2), 0.0)?)?;
-        // Beyond criticality two signals move apart: the scale on which they do.
-        Ok(signal_rate(&point).and_then(depth_scale).map(f64::abs))
+        Ok(signal_scale(&self.network.at(Some(sigma_m2), 0.0)?))
     }
 
     /// To which depth networks train, for each `σ_m²` with a result.
@@ -122,18 +96,6 @@ impl PlaneResults {
 
     pub fn deepest(&self) -> f64 {
         self.depths.last().copied().unwrap_or(f64::NAN)
-    }
-}
-
-/// Half a step beyond the first and the last of evenly spaced values.
-fn edges(values: &[f64]) -> (f64, f64) {
-    match values {
-        [first, .., last] => {
-            let half = 0.5 * (last - first) / (values.len() - 1) as f64;
-            (first - half, last + half)
-        }
-        [one] => (one - 0.5, one + 0.5),
-        [] => (0.0, 1.0),
     }
 }
 
@@ -180,11 +142,5 @@ mod tests {
         assert_eq!(crossing(&[], 0.5), None);
         // The last time counts.
         assert_eq!(crossing(&[(1.0, 0.4), (2.0, 0.6), (3.0, 0.4)], 0.5).unwrap().1, Bound::Within);
-    }
-
-    #[test]
-    fn cells_reach_half_a_step_beyond_their_values() {
-        assert_eq!(edges(&[1.0, 2.0, 3.0]), (0.5, 3.5));
-        assert_eq!(edges(&[4.0]), (3.5, 4.5));
     }
 }

@@ -44,7 +44,7 @@ pub struct FigureRecord {
     /// The settings that all parts share.
     #[serde(default, deserialize_with = "or_default")]
     pub settings: Map<String, Value>,
-    /// Directories of sweeps that the figure was made from, inside its own or beside it.
+    /// Directories of sweeps that the figure was made from, as seen from its own: in it, or beside it (`../sweeps/a`).
     #[serde(default, deserialize_with = "or_default")]
     pub sweeps: Vec<String>,
     /// The seeds in use.

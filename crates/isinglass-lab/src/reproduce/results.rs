@@ -1,13 +1,16 @@
 //! The results of a sweep, as figures need them.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::ReproduceError;
-use crate::sweep::Sweep;
+use crate::sweep::{Row, Sweep};
+
+/// What most figures show.
+pub(super) const ACCURACY: &str = "train_surrogate_accuracy";
 
 /// All rows of a sweep.
 pub(super) struct Results {
-    rows: Vec<Map<String, Value>>,
+    rows: Vec<Row>,
 }
 
 /// A condition on an axis.
@@ -39,7 +42,7 @@ impl Results {
 
     /// The mean of a column over all finished cells at some place; `None` if there is none.
     pub fn mean(&self, place: &[Where<'_>], column: &str) -> Option<f64> {
-        let at = |row: &&Map<String, Value>| place.iter().all(|(axis, value)| row.get(*axis).is_some_and(|other| same(other, value)));
+        let at = |row: &&Row| place.iter().all(|(axis, value)| row.get(*axis).is_some_and(|other| same(other, value)));
         let values: Vec<f64> = self.rows.iter().filter(at).filter_map(|row| row.get(column)?.as_f64()).collect();
         (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
     }
@@ -49,9 +52,16 @@ impl Results {
         self.mean(&[("sigma-m2", &sigma_m2.into()), ("depth", &depth.into())], column)
     }
 
-    /// A column's values in all finished cells.
-    pub fn column(&self, column: &str) -> impl Iterator<Item = f64> {
-        self.rows.iter().filter_map(move |row| row.get(column)?.as_f64())
+    /// The mean distance of two columns, over all cells that have both; `None` if there are none.
+    pub fn distance(&self, column: &str, other: &str) -> Option<f64> {
+        let number = |row: &Row, key: &str| row.get(key)?.as_f64();
+        let distances: Vec<f64> = self.rows.iter().filter_map(|row| Some((number(row, column)? - number(row, other)?).abs())).collect();
+        (!distances.is_empty()).then(|| distances.iter().sum::<f64>() / distances.len() as f64)
+    }
+
+    /// As the sweep gave them.
+    pub fn rows(&self) -> &[Row] {
+        &self.rows
     }
 
     /// How many cells have failed, of how many.

@@ -7,14 +7,13 @@ use super::grids::{EPOCHS, OPTIMIZERS};
 use super::output::{Output, rounded};
 use super::propagation;
 use super::record::{FigureRecord, Table, Verdict};
-use super::results::{Results, rank_correlation};
+use super::results::{ACCURACY, Results, rank_correlation};
 use super::study::{Study, Subject};
 use crate::chart::{Axis, Figure, Legend, Marker, PALETTE, Panel, Series};
 use crate::run::{LAST, RunError, read_checkpoint};
 use crate::sweep::Sweep;
 use isinglass_net::Rng;
 
-const ACCURACY: &str = "train_surrogate_accuracy";
 const SAMPLES: [usize; 7] = [1, 2, 5, 10, 20, 50, 100];
 /// A stochastic network this close to its surrogate, in accuracy, has enough samples.
 const CLOSE: f64 = 0.01;

@@ -21,6 +21,7 @@ mod map;
 mod pool;
 mod theory;
 
+use isinglass_theory::advice::DEFAULT_REACH;
 use serde_json::Value;
 use thiserror::Error;
 
@@ -30,6 +31,7 @@ use axis::SweepAxis;
 
 pub use axis::value_text;
 pub use labels::{axis_label, column_label};
+pub(crate) use theory::signal_scale;
 
 /// Why a sweep cannot be drawn.
 #[derive(Debug, Error)]
@@ -169,16 +171,25 @@ impl View {
         [Some(self.x.as_str()), self.y.as_deref()].into_iter().flatten()
     }
 
-    /// A heat map of one column, or a line if there is only one axis.
+    /// A heat map of one column, or a line if there is only one axis. Over a map of depth and `σ_m²` lie three depth scales of the theory.
     ///
     /// # Errors
     ///
     /// [`PictureError::NoColumn`], and those of the chart.
     pub fn panel(&self, results: &Results<'_>, column: &str) -> Result<Panel, PictureError> {
+        self.panel_with_scales(results, column, &[DEFAULT_REACH])
+    }
+
+    /// The same with other multiples of the depth scale.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`View::panel`].
+    pub fn panel_with_scales(&self, results: &Results<'_>, column: &str, scales: &[f64]) -> Result<Panel, PictureError> {
         results.check_column(column)?;
         let x = SweepAxis::of(&self.x, results);
         match &self.y {
-            Some(y) => map::panel(results, &x, &SweepAxis::of(y, results), column),
+            Some(y) => map::panel(results, &x, &SweepAxis::of(y, results), column, scales),
             None => Ok(lines::panel(results, &x, &[column])),
         }
     }

@@ -8,7 +8,7 @@ use crate::chart::{HeatMap, Legend, Panel};
 /// A map of more places has no hints: nobody can point at one of them.
 const HINTED: usize = 20_000;
 
-pub(super) fn panel(results: &Results<'_>, x: &SweepAxis, y: &SweepAxis, column: &str) -> Result<Panel, PictureError> {
+pub(super) fn panel(results: &Results<'_>, x: &SweepAxis, y: &SweepAxis, column: &str, scales: &[f64]) -> Result<Panel, PictureError> {
     let (columns, lines) = (x.values.len(), y.values.len());
     let mut pools = vec![Pool::default(); columns * lines];
     for row in results.rows() {
@@ -27,6 +27,6 @@ pub(super) fn panel(results: &Results<'_>, x: &SweepAxis, y: &SweepAxis, column:
     let map = if labels::is_part(column) { map.limits(0.0, 1.0) } else { map };
     let (x_axis, y_axis) = (x_axis.range(x_edges.0, x_edges.1), y_axis.range(y_edges.0, y_edges.1));
     let panel = Panel::new(x_axis, y_axis).heat_map(map);
-    let curve = theory::reach(results, x, y);
+    let curve = theory::reach(results, x, y, scales);
     Ok(if curve.is_empty() { panel } else { curve.into_iter().fold(panel.legend(Legend::Below), Panel::series) })
 }

@@ -1,17 +1,18 @@
 //! How deep the theory expects signals to go, over a map of depth and `σ_m²`.
 
-use isinglass_theory::advice::{DEFAULT_REACH, signal_rate};
+use isinglass_theory::advice::signal_rate;
 use isinglass_theory::{MeanField, Network, Point, depth_scale};
 
 use super::Results;
 use super::axis::SweepAxis;
 use crate::chart::{Colour, Dash, Series};
 
+const DASHES: [Dash; 2] = [Dash::Dashed, Dash::DashDot];
 /// Points of the curve.
 const POINTS: usize = 160;
 
-/// The depth of three depth scales, dashed on white; nothing if the axes are others, or the cells do not share one theory.
-pub(super) fn reach(results: &Results<'_>, x: &SweepAxis, y: &SweepAxis) -> Vec<Series> {
+/// The depths of so many depth scales, dashed on white; nothing if the axes are others, or the cells do not share one theory.
+pub(super) fn reach(results: &Results<'_>, x: &SweepAxis, y: &SweepAxis, multiples: &[f64]) -> Vec<Series> {
     let is_variance = |axis: &SweepAxis| matches!(axis.name.as_str(), "sigma-m2" | "sigma-w2");
     let across = is_variance(x) && y.name == "depth";
     let upwards = is_variance(y) && x.name == "depth";
@@ -21,22 +22,27 @@ pub(super) fn reach(results: &Results<'_>, x: &SweepAxis, y: &SweepAxis) -> Vec<
         return Vec::new();
     };
     let (low, high) = variance.in_cells().1;
-    let points: Vec<(f64, f64)> = (0..=POINTS)
-        .filter_map(|i| {
+    let curve = |multiple: f64| -> Vec<(f64, f64)> {
+        let point = |i: usize| {
             let coordinate = low + (high - low) * i as f64 / POINTS as f64;
             let field = network.at(Some(variance.number_at(coordinate)?), sigma_b2).ok()?;
-            let at_depth = depth.coordinate_of(DEFAULT_REACH * scale(&field)?)?;
+            let at_depth = depth.coordinate_of(multiple * signal_scale(&field)?)?;
             Some(if across { (coordinate, at_depth) } else { (at_depth, coordinate) })
-        })
-        .collect();
-    if points.is_empty() {
-        return Vec::new();
+        };
+        (0..=POINTS).filter_map(point).collect()
+    };
+    let mut series = Vec::new();
+    for (index, &multiple) in multiples.iter().enumerate() {
+        let points = curve(multiple);
+        if points.is_empty() {
+            continue;
+        }
+        let line = || Series::line(points.iter().copied());
+        series.push(line().colour(Colour::WHITE).width(5.0));
+        series
+            .push(line().colour(Colour::BLACK).dash(DASHES[index % DASHES.len()]).name(format!("{multiple}ξ, depth scales of the theory")));
     }
-    let line = || Series::line(points.iter().copied());
-    vec![
-        line().colour(Colour::WHITE).width(5.0),
-        line().colour(Colour::BLACK).dash(Dash::Dashed).name("3ξ: three depth scales of the theory"),
-    ]
+    series
 }
 
 /// The theory's network and `σ_b²`, if all cells have the same.
@@ -52,6 +58,6 @@ fn shared_network(results: &Results<'_>) -> Option<(Network, f64)> {
 }
 
 /// The depth scale of the signal; `None` where it has none, or none that is finite.
-fn scale(field: &MeanField) -> Option<f64> {
+pub(crate) fn signal_scale(field: &MeanField) -> Option<f64> {
     signal_rate(&Point::of(field).ok()?).and_then(depth_scale).filter(|scale| *scale > 0.0)
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::queue::queued_tasks;
 use super::{QueuedTask, SlurmError, Submission, TaskState};
-use crate::sweep::{Cell, Status, Sweep, SweepError};
+use crate::sweep::{Cell, Record, Status, Sweep, SweepError};
 
 /// What was submitted, and what of it is in the queue.
 #[derive(Debug, Default)]
@@ -31,8 +31,10 @@ pub struct Place<'a> {
 /// How a cell stands, by its files and by the queue.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Standing<'a> {
-    /// It has ended.
-    Ended(Status),
+    /// There is a result.
+    Done(Box<Record>),
+    /// There is an error instead.
+    Failed(Box<Record>),
     /// A process is at it.
     Running(Option<Place<'a>>),
     /// It is in the queue: its task waits, or is at other cells.
@@ -133,7 +135,8 @@ impl Jobs {
             (Status::Failed(record), Some(place), Some(_)) if self.is_to_be_retried(&place, cell, record.run.attempts.len()) => {
                 Standing::Queued(place)
             }
-            (status @ (Status::Done(_) | Status::Failed(_)), ..) => Standing::Ended(status),
+            (Status::Done(record), ..) => Standing::Done(Box::new(record)),
+            (Status::Failed(record), ..) => Standing::Failed(Box::new(record)),
             (Status::Running, place, _) => Standing::Running(place.filter(|place| place.queued.is_some())),
             // Where locks do not pass between nodes, the task and what the cell has left tell.
             (Status::Waiting, Some(place), Some(TaskState::Running)) if sweep.run_directory(cell).exists() => {
@@ -168,7 +171,8 @@ impl Standing<'_> {
     /// One word.
     pub fn name(&self) -> &'static str {
         match self {
-            Self::Ended(status) => status.name(),
+            Self::Done(_) => "done",
+            Self::Failed(_) => "failed",
             Self::Running(_) => "running",
             Self::Queued(_) => "queued",
             Self::Lost(_) | Self::Waiting => "waiting",

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::SlurmError;
 
 /// Options of sbatch that a submission sets itself, or could not live with.
-const OWN: [&str; 16] = [
+const OWN: [&str; 15] = [
     "-a",
     "--array",
     "-c",
@@ -21,7 +21,6 @@ const OWN: [&str; 16] = [
     "--wrap",
     "--parsable",
     "--test-only",
-    "--no-requeue",
 ];
 
 /// What tasks ask the cluster for.

@@ -11,7 +11,7 @@ use super::script::{Job, script};
 use super::submission::job_name;
 use super::{Entry, Jobs, Packing, Resources, SlurmError, Standing, Submission, TaskList};
 use crate::sweep::plan::Speed;
-use crate::sweep::{Cell, Status, Sweep, SweepData, SweepError};
+use crate::sweep::{Cell, Sweep, SweepData, SweepError};
 
 /// Variables that change how cells are run, or where their data are found.
 const VARIABLES: [&str; 2] = ["ISINGLASS_DATA", "ISINGLASS_SIMD"];
@@ -109,9 +109,9 @@ impl Sweep {
         let mut wanted: Vec<(&Cell, Option<usize>)> = Vec::new();
         for cell in self.cells() {
             match jobs.standing(self, cell)? {
-                Standing::Ended(Status::Failed(record)) if options.retry_failed => wanted.push((cell, Some(record.run.attempts.len()))),
-                Standing::Ended(Status::Failed(_)) => draft.failed += 1,
-                Standing::Ended(Status::Done(record)) => {
+                Standing::Failed(record) if options.retry_failed => wanted.push((cell, Some(record.run.attempts.len()))),
+                Standing::Failed(_) => draft.failed += 1,
+                Standing::Done(record) => {
                     draft.done += 1;
                     // Cells that were interrupted say nothing about the speed.
                     if record.run.attempts.len() == 1 {

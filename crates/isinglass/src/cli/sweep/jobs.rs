@@ -68,13 +68,13 @@ pub fn describe_jobs(jobs: &Jobs, lost: usize) -> Record {
         let tally = Tally::of(submission, &queued);
         let list = |words: &BTreeSet<String>| words.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
         let number = submission.job.as_deref().unwrap_or("?");
-        let mut text = format!("Job {number}: of {}", counted(submission.list.tasks.len(), "task"));
+        let mut text = format!("Job {number} has {}", counted(submission.list.tasks.len(), "task"));
         text += &match tally.running {
-            0 => " none runs".to_owned(),
-            running => format!(" {running} on {}", list(&tally.nodes)),
+            0 => ": none running".to_owned(),
+            running => format!(": {running} running on {}", list(&tally.nodes)),
         };
         if tally.pending > 0 {
-            text += &format!(", {} in the queue", tally.pending);
+            text += &format!(", {} pending", tally.pending);
             if !tally.reasons.is_empty() {
                 text += &format!(" ({})", list(&tally.reasons));
             }

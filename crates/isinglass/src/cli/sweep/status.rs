@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use isinglass_lab::run::read_metrics;
 use isinglass_lab::sweep::slurm::{Jobs, Place, Standing};
-use isinglass_lab::sweep::{Cell, Status, Sweep};
+use isinglass_lab::sweep::{Cell, Sweep};
 use serde_json::Value;
 
 use super::jobs::{describe_jobs, job_rows};
@@ -49,11 +49,11 @@ pub fn report(sweep: &Sweep, jobs: &Jobs, format: Format) -> Result<Report, CliE
         let standing = jobs.standing(sweep, cell)?;
         let mut add = |epochs: Value, error: Value| rows.push(row(cell, &standing, epochs, error, jobs));
         match &standing {
-            Standing::Ended(Status::Failed(record)) => {
+            Standing::Failed(record) => {
                 failed += 1;
                 add(Value::Null, record.error.clone().into());
             }
-            Standing::Ended(_) => done += 1,
+            Standing::Done(_) => done += 1,
             Standing::Running(_) => {
                 running += 1;
                 add(epochs(sweep, cell), Value::Null);
@@ -121,7 +121,7 @@ fn whereabouts(standing: &Standing<'_>) -> (Option<String>, Option<String>, Opti
             (task(place), node(place), reason.or_else(|| Some("other cells of its task come first".into())))
         }
         Standing::Lost(place) => (task(place), None, Some("its task has ended".into())),
-        Standing::Ended(_) | Standing::Running(None) | Standing::Waiting => (None, None, None),
+        Standing::Done(_) | Standing::Failed(_) | Standing::Running(None) | Standing::Waiting => (None, None, None),
     }
 }
 
