@@ -8,7 +8,7 @@ use std::{
 };
 
 use isinglass_lab::chart::{
-    Axis, Band, Callout, ChartError, ColourMap, Figure, Format, HeatMap, Legend, Panel, RefLine, Region, Series, check_target,
+    Axis, Band, Callout, ChartError, Colour, ColourMap, Figure, Format, HeatMap, Legend, Panel, RefLine, Region, Series, check_target,
 };
 
 /// A directory of its own for a test, removed with everything in it.
@@ -298,6 +298,17 @@ fn hints_lie_over_their_cells_and_leave_the_png_alone() {
     assert!(!draw(map.clone()).to_svg().unwrap().contains("class"));
     let error = draw(map.hints(vec![String::new()])).to_svg().unwrap_err();
     assert_eq!(error.to_string(), "a heat map of 4 cells was given 1 hints");
+}
+
+#[test]
+fn a_white_line_is_seen_in_the_legend() {
+    let draw = |colour| {
+        let (x, y) = axes();
+        let series = Series::line([(0.0, 0.0), (10.0, 10.0)]).colour(colour).name("line");
+        Figure::new().panel(Panel::new(x, y).series(series).legend(Legend::Below)).size(300, 200).to_svg().unwrap()
+    };
+    let grounds = |svg: String| svg.matches("fill=\"#555555\"").count();
+    assert_eq!((grounds(draw(Colour::WHITE)), grounds(draw(Colour::BLUE))), (1, 0));
 }
 
 #[test]

@@ -119,6 +119,16 @@ fn draw_sample(svg: &mut Svg, layer: &Layer, colour: Colour, left: f64, middle: 
             .num("fill-opacity", BAND_OPACITY)
             .close(),
         Layer::Series(Series { line, dash, width, marker, .. }) => {
+            if colour == Colour::WHITE {
+                // Over a heat map it stands out; on the paper of a legend it needs ground of its own.
+                svg.tag("rect")
+                    .num("x", left)
+                    .num("y", middle - 6.0)
+                    .num("width", SAMPLE)
+                    .num("height", 12.0)
+                    .attr("fill", &Colour::GREY.to_string())
+                    .close();
+            }
             if *line {
                 let ends = [(left, middle), (left + SAMPLE, middle)];
                 plot::write_path(svg, &[ends.to_vec()], colour, *dash, *width);

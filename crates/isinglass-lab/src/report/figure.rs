@@ -38,9 +38,8 @@ pub(super) fn read(directory: &Path, mut writer: Writer) -> Result<Section, Repo
         }
     }
     write_facts(&record, directory, &mut writer);
-    let title = format!("{}: {}", record.figure, record.title);
     writer.claims.clone_from(&record.claims);
-    Ok(writer.finish(Kind::Figure, title, &record.figure, None))
+    Ok(writer.finish(Kind::Figure, record.title, record.figure, None))
 }
 
 fn write_facts(record: &FigureRecord, directory: &Path, writer: &mut Writer) {

@@ -101,18 +101,17 @@ fn write_all_claims(html: &mut Html, sections: &[Section]) {
         return;
     }
     html.open("section", &[("id", "claims")]).element("h2", &[], "Claims and verdicts");
-    html.open("div", &[("class", "scroll")]).open("table", &[("class", "claims")]).open("thead", &[]).open("tr", &[]);
+    html.open("div", &[("class", "scroll whole")]).open("table", &[("class", "claims")]).open("thead", &[]).open("tr", &[]);
     for column in ["verdict", "claim", "shown in"] {
         html.element("th", &[], column);
     }
     html.close("tr").close("thead").open("tbody", &[]);
     for section in sections {
-        let name = section.title.split(':').next().unwrap_or_default();
         for claim in &section.claims {
             html.open("tr", &[]).open("td", &[]);
             write_verdict(html, claim.verdict);
             html.close("td").element("td", &[], &claim.claim).open("td", &[]);
-            html.element("a", &[("href", &format!("#{}", section.id))], name).close("td").close("tr");
+            html.element("a", &[("href", &format!("#{}", section.id))], &section.name).close("td").close("tr");
         }
     }
     html.close("tbody").close("table").close("div").close("section");
@@ -120,7 +119,7 @@ fn write_all_claims(html: &mut Html, sections: &[Section]) {
 
 /// The claims of one figure, with what was seen.
 pub(super) fn write_claims(html: &mut Html, claims: &[Claim]) {
-    html.open("div", &[("class", "scroll")]).open("table", &[("class", "claims")]).open("thead", &[]).open("tr", &[]);
+    html.open("div", &[("class", "scroll whole")]).open("table", &[("class", "claims")]).open("thead", &[]).open("tr", &[]);
     for column in ["verdict", "claim", "what was seen"] {
         html.element("th", &[], column);
     }

@@ -37,7 +37,7 @@ pub(super) fn read(directory: &Path, mut writer: Writer) -> Result<Section, Repo
     let text = fs::read_to_string(&path).map_err(|source| ReportError::Read { path, source })?;
     writer.text_file("Settings", &text);
     let name = shown(directory);
-    Ok(writer.finish(Kind::Run, format!("Run {name}"), &name, remark))
+    Ok(writer.finish(Kind::Run, format!("Run {name}"), name, remark))
 }
 
 /// What is known of a network before there is a summary.

@@ -13,6 +13,8 @@ use crate::reproduce::Claim;
 pub(super) struct Section {
     pub id: String,
     pub title: String,
+    /// What it is called for short.
+    pub name: String,
     pub kind: Kind,
     /// What is not as it should be, in a few words: `not finished`.
     pub remark: Option<String>,
@@ -47,10 +49,20 @@ impl Writer {
         Self { number, html: Html::default(), figures: 0, claims: Vec::new(), warnings: Vec::new() }
     }
 
-    pub fn finish(self, kind: Kind, title: String, name: &str, remark: Option<String>) -> Section {
-        let id = format!("s{}-{}", self.number, slug(name));
+    pub fn finish(self, kind: Kind, title: String, name: String, remark: Option<String>) -> Section {
+        let id = format!("s{}-{}", self.number, slug(&name));
         let id = id.trim_end_matches('-').to_owned();
-        Section { id, title, kind, remark, body: self.html.finish(), figures: self.figures, claims: self.claims, warnings: self.warnings }
+        Section {
+            id,
+            title,
+            name,
+            kind,
+            remark,
+            body: self.html.finish(),
+            figures: self.figures,
+            claims: self.claims,
+            warnings: self.warnings,
+        }
     }
 
     /// Says what is missing, here and to whoever makes the report.

@@ -35,7 +35,7 @@ pub(super) fn read(directory: &Path, mut writer: Writer) -> Result<Section, Repo
     let text = fs::read_to_string(&grid).map_err(|source| ReportError::Read { path: grid, source })?;
     writer.text_file("The grid", &text);
     let name = shown(directory);
-    Ok(writer.finish(Kind::Sweep, format!("Sweep {name}"), &name, remark))
+    Ok(writer.finish(Kind::Sweep, format!("Sweep {name}"), name, remark))
 }
 
 /// A sweep as part of a figure: how it stands, and its grid.
