@@ -241,6 +241,9 @@ fn the_size_of_arrays_is_respected() {
     assert_eq!(home.json("sweep submit grid.toml --out a --slurm --quiet --dry-run --tasks 8")["tasks"], 3);
     // Short cells share a task.
     assert_eq!(home.json("sweep submit grid.toml --out a --slurm --quiet --dry-run")["tasks"], 1);
+    // What does not fit into the time is told.
+    let long = home.run("sweep submit grid.toml --out a --slurm --dry-run --tasks 1 --time 0:0");
+    assert!(String::from_utf8(long.stderr).unwrap().contains("more than --time"));
     home.write("config", b"MaxArraySize = 0\n");
     assert!(home.fails("sweep submit grid.toml --out a --slurm --quiet", 2).contains("no job arrays"));
     assert!(submissions(&home, "a").is_empty());

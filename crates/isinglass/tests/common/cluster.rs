@@ -88,7 +88,7 @@ impl Cluster {
             assert!(began.elapsed() < patience, "{what} did not happen in {patience:?}\n{}", self.logs());
             std::thread::sleep(Duration::from_millis(100));
         }
-        eprintln!("{what}: after {:.1} s", began.elapsed().as_secs_f64());
+        eprintln!("{what}: after {:.2} s", began.elapsed().as_secs_f64());
     }
 
     /// The last lines of what the daemons say.
@@ -164,6 +164,7 @@ JobAcctGatherType=jobacct_gather/none
 SwitchType=switch/none
 MpiDefault=none
 SchedulerType=sched/backfill
+SchedulerParameters=sched_interval=2,bf_interval=2
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
 ReturnToService=2

@@ -44,6 +44,8 @@ pub struct Draft {
     pub script: String,
     /// How long the longest task is estimated to take.
     pub seconds: Option<f64>,
+    /// Whether that is more than the time limit.
+    pub exceeds_limit: bool,
     /// Cells with a result.
     pub done: usize,
     /// Cells with an error that are left as they are.
@@ -104,7 +106,8 @@ impl Sweep {
         let sweep = std::path::absolute(self.directory()).map_err(SweepError::directory(self.directory()))?;
         let directory = sweep.join(super::SLURM).join(&name);
         let submission = Submission { name, directory, job: None, list: TaskList::default() };
-        let mut draft = Draft { submission, script: String::new(), seconds: None, done: 0, failed: 0, running: 0, queued: 0 };
+        let mut draft =
+            Draft { submission, script: String::new(), seconds: None, exceeds_limit: false, done: 0, failed: 0, running: 0, queued: 0 };
         let mut speed = Speed::default();
         let mut wanted: Vec<(&Cell, Option<usize>)> = Vec::new();
         for cell in self.cells() {
@@ -154,6 +157,7 @@ impl Sweep {
         let bounds = Bounds { most_tasks: most_tasks()?, cpus, time_limit: limit };
         let packed = pack(&seconds, &options.packing, &bounds);
         draft.seconds = packed.first().map(|task| task_seconds(&seconds, task, cpus));
+        draft.exceeds_limit = limit.zip(draft.seconds).is_some_and(|(limit, seconds)| seconds > limit);
         let entry = |&index: &usize| Entry { cell: wanted[index].0.name.clone(), tried: wanted[index].1 };
         draft.submission.list.tasks = packed.iter().map(|task| task.iter().map(entry).collect()).collect();
         Ok(())

@@ -219,6 +219,9 @@ fn describe(draft: &Draft) -> String {
             format!("{} in {}{length}", counted(draft.cells(), "cell"), counted(tasks, "task"))
         }
     };
+    if draft.exceeds_limit {
+        text += ", which is more than --time: submit again what is then cut off, and it goes on";
+    }
     let others = [
         (draft.done, "done"),
         (draft.running, "running"),

@@ -113,7 +113,11 @@ impl Args {
             None => sweep.cells().to_vec(),
         };
         let data = SweepData::load(&cells, self.work.data_dir())?;
-        let command = format!("isinglass sweep work {}", self.directory.display());
+        let which = match (&self.task_list, self.task) {
+            (Some(list), Some(task)) => format!(" --task-list {} --task {task}", list.display()),
+            _ => String::new(),
+        };
+        let command = format!("isinglass sweep work {}{which}", self.directory.display());
         perform(&sweep, &data, &self.work, entries, &command)
     }
 
