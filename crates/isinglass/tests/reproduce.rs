@@ -134,6 +134,59 @@ fn bad_requests_say_what_is_wrong() {
 }
 
 #[test]
+fn cells_that_failed_are_told_and_decide_nothing() {
+    let scratch = Scratch::new("reproduce");
+    scratch.small_images();
+    let command = "reproduce fig6 table --scale smoke --out figures --data-dir data --quiet";
+    scratch.succeeds(command);
+    // As if these had diverged: all networks but those of one epoch, and everything critical.
+    for (sweep, fails) in [("epochs", "\"epochs\":3"), ("initialisations", "\"init\":\"critical\"")] {
+        let cells = scratch.path(&format!("figures/sweeps/{sweep}/cells"));
+        for entry in std::fs::read_dir(cells).unwrap() {
+            let path = entry.unwrap().path();
+            let text = std::fs::read_to_string(&path).unwrap();
+            if text.contains(fails) {
+                let mut cell: Value = serde_json::from_str(&text).unwrap();
+                (cell["result"], cell["error"]) = (Value::Null, "the loss is not finite".into());
+                std::fs::write(&path, cell.to_string()).unwrap();
+            }
+        }
+    }
+    scratch.succeeds(command);
+    for (figure, sweep) in [("table", "epochs"), ("fig6", "initialisations")] {
+        let text = String::from_utf8(scratch.read(&format!("figures/{figure}/figure.json"))).unwrap();
+        let record = record(&scratch, figure);
+        assert!(!text.contains("NaN"), "{text}");
+        assert!(
+            record["caption"].as_str().unwrap().contains(&format!("Of the sweep {sweep}, 2 of 4 cells failed")) || figure == "fig6",
+            "{text}"
+        );
+        assert!(record["caption"].as_str().unwrap().contains("They count as untrained"), "{text}");
+        for claim in record["claims"].as_array().unwrap().iter().skip(usize::from(figure == "table")) {
+            assert_eq!(claim["verdict"], "not decided", "{claim}");
+        }
+    }
+}
+
+#[test]
+fn a_signal_stops_it_and_the_command_it_prints_goes_on() {
+    let scratch = Scratch::new("reproduce");
+    scratch.small_images();
+    let child = common::start(&scratch, "reproduce fig6 --scale smoke --data-dir data --seed 7 --threads 1 --quiet");
+    common::wait_until("a cell to begin", || scratch.path("figures/sweeps/initialisations/sweep.toml").exists());
+    assert!(std::process::Command::new("sh").args(["-c", &format!("kill -INT {}", child.id())]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
+    // It may have come to its end before the signal came.
+    if output.status.code() == Some(130) {
+        let command = message.split('`').nth(1).unwrap().strip_prefix("isinglass ").unwrap();
+        assert!(command.contains("--data mnist --seed 7 --data-dir data"), "{message}");
+        scratch.succeeds(&format!("{command} --quiet"));
+    }
+    scratch.read("figures/fig6/figure.json");
+}
+
+#[test]
 fn a_run_that_is_killed_goes_on() {
     let scratch = Scratch::new("reproduce");
     scratch.small_images();

@@ -85,6 +85,8 @@ fn every_model_can_be_simulated() {
     let still = json("--neuron sign --sigma-m2 0");
     assert_eq!(still["networks"][0]["layers"][1]["q_aa"].as_f64(), Some(0.0));
     assert!(still["networks"][0]["layers"][1]["c"].is_null());
+    // Nothing compared is nothing agreed upon.
+    assert!(still["networks"][0]["agrees"].is_null(), "{}", still["networks"][0]["verdict"]);
     // No gradient goes through a step.
     assert_eq!(json("--model binary --sigma-b2 0.1")["networks"][0]["jacobians"].as_array().unwrap().len(), 0);
 }

@@ -4,7 +4,7 @@ use super::ReproduceError;
 use super::grids::Plan;
 use super::study::Study;
 use crate::sweep::plan::Speed;
-use crate::sweep::{Cell, Sweep, SweepData, SweepError};
+use crate::sweep::{Cell, Sweep, SweepData};
 
 /// What is left of a sweep.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,7 +13,7 @@ pub struct Cost {
     pub sweep: &'static str,
     /// Cells in all.
     pub cells: usize,
-    /// Cells without a result.
+    /// Cells to run.
     pub waiting: usize,
     /// How long these take on one core, by a quarter of a second of training of the longest.
     pub core_seconds: f64,
@@ -30,21 +30,20 @@ impl Study {
         Ok(SweepData::load(&cells, self.data_dir.as_deref())?)
     }
 
-    /// What sweeps will take. Makes nothing.
+    /// What sweeps will take, with or without cells that have failed. Makes nothing.
     ///
     /// # Errors
     ///
     /// If a sweep that was begun cannot be read, or belongs to another grid.
-    pub fn cost(&self, plans: &[Plan], data: &SweepData) -> Result<Vec<Cost>, ReproduceError> {
-        plans.iter().map(|plan| self.cost_of(plan, data)).collect()
+    pub fn cost(&self, plans: &[Plan], data: &SweepData, retry_failed: bool) -> Result<Vec<Cost>, ReproduceError> {
+        plans.iter().map(|plan| self.cost_of(plan, data, retry_failed)).collect()
     }
 
-    fn cost_of(&self, plan: &Plan, data: &SweepData) -> Result<Cost, ReproduceError> {
+    fn cost_of(&self, plan: &Plan, data: &SweepData, retry_failed: bool) -> Result<Cost, ReproduceError> {
         let sweep = Sweep::draft(&self.sweep_directory(plan.name), plan.grid.clone(), plan.keep_runs)?;
-        let has_no_result = |cell: &&Cell| Ok::<_, SweepError>(sweep.record(cell)?.is_none());
         let mut waiting = Vec::new();
         for cell in sweep.cells() {
-            if has_no_result(&cell)? {
+            if sweep.record(cell)?.is_none_or(|record| retry_failed && record.is_failed()) {
                 waiting.push(cell);
             }
         }

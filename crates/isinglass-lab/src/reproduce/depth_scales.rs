@@ -1,15 +1,17 @@
 //! Figure 4: over how many layers signals are remembered.
 
-use isinglass_theory::advice::signal_rate;
-use isinglass_theory::{Model, Network, Neuron, Point, depth_scale};
+use isinglass_theory::{Model, Network, Neuron, Point};
 use serde_json::Value;
 
 use super::ReproduceError;
-use super::output::{Output, rounded, row};
+use super::output::{Output, row};
+use super::plane::scale_text;
 use super::record::{FigureRecord, Table, Verdict};
+use super::rules::Judgement;
 use super::study::{Study, Subject};
 use crate::chart::{Axis, Dash, Figure, Legend, PALETTE, Panel, Series};
 use crate::phase_diagram::linspace;
+use crate::sweep::picture::signal_scale;
 
 const NETWORKS: [(&str, Model, Neuron); 6] = [
     ("sign", Model::Deterministic, Neuron::Sign),
@@ -27,15 +29,43 @@ const CAPTION: &str = "Depth scales of variance (left) and correlation (right): 
     right is then that of their size, −1/ln χ₁, since their correlation freezes.\n\n\
     Of standard continuous networks there is a whole line of points at which ξ_c diverges (isinglass theory critical-line --model continuous --neuron tanh).";
 
-/// The scales at one point; `None` where one diverges or does not exist.
+/// The scales at one point, infinite where one diverges; `None` where one does not exist.
 struct Scales {
     q: Option<f64>,
     c: Option<f64>,
 }
 
+/// What is said of a network.
+struct End {
+    name: &'static str,
+    diverges_below: bool,
+    at_one: Option<f64>,
+}
+
+/// The claim holds if every scale diverges at `σ_m² = 1` and nowhere below.
+fn judge(ends: &[End]) -> Judgement {
+    let below = ends.iter().filter(|end| end.diverges_below).count();
+    let is_divergent = |end: &&End| end.at_one == Some(f64::INFINITY);
+    let diverging: Vec<&str> = ends.iter().filter(is_divergent).map(|end| end.name).collect();
+    let finite: Vec<String> =
+        ends.iter().filter(|end| !is_divergent(end)).filter_map(|end| Some(format!("{} {:.2}", end.name, end.at_one?))).collect();
+    let verdict = match (below, diverging.len()) {
+        (0, n) if n == ends.len() => Verdict::Holds,
+        (0, 1..) => Verdict::HoldsInPart,
+        _ => Verdict::DoesNotHold,
+    };
+    let evidence = format!(
+        "{below} of {} networks have a scale that diverges below σ_m² = 1. At 1 it diverges for {}; elsewhere it is finite, in layers: {}.",
+        ends.len(),
+        if diverging.is_empty() { "none".to_owned() } else { diverging.join(" and ") },
+        finite.join(", ")
+    );
+    (verdict, evidence)
+}
+
 fn scales(network: &Network, sigma_m2: f64, sigma_b2: f64) -> Result<Scales, ReproduceError> {
-    let point = Point::of(&network.at(Some(sigma_m2), sigma_b2)?)?;
-    Ok(Scales { q: point.xi_q(), c: signal_rate(&point).and_then(depth_scale) })
+    let field = network.at(Some(sigma_m2), sigma_b2)?;
+    Ok(Scales { q: Point::of(&field)?.xi_q(), c: signal_scale(&field)? })
 }
 
 pub(super) fn make(study: &Study) -> Result<FigureRecord, ReproduceError> {
@@ -68,35 +98,19 @@ pub(super) fn make(study: &Study) -> Result<FigureRecord, ReproduceError> {
     let columns = ["network", "ξ at σ_m² = 0.5", "ξ at 0.9", "ξ at 0.99", "ξ at 1"];
     let mut table =
         Table { title: "Depth scale of the signal, σ_b² = 0".into(), columns: columns.map(Into::into).into(), rows: Vec::new() };
-    let mut diverging = Vec::new();
+    let mut ends = Vec::new();
     for (name, model, neuron) in NETWORKS {
         let network = Network::new(model, neuron)?;
         let mut cells = vec![Value::from(name)];
         for sigma_m2 in [0.5, 0.9, 0.99, 1.0] {
-            let point = Point::of(&network.at(Some(sigma_m2), 0.0)?)?;
-            let is_divergent = signal_rate(&point).is_some_and(|rate| depth_scale(rate).is_none());
-            cells.push(match signal_rate(&point).and_then(depth_scale) {
-                Some(xi) => rounded(xi, 2),
-                None if is_divergent => "∞".into(),
-                None => Value::Null,
-            });
-            if sigma_m2 == 1.0 && is_divergent {
-                diverging.push(name);
-            }
+            cells.push(scales(&network, sigma_m2, 0.0)?.c.map_or(Value::Null, scale_text));
         }
+        let below = curve(&network, 0.0)?.iter().any(|(_, scales)| scales.c == Some(f64::INFINITY));
+        ends.push(End { name, diverges_below: below, at_one: scales(&network, 1.0, 0.0)?.c });
         table.rows.push(cells);
     }
     output.table(table);
-    let sign = scales(&Network::new(Model::Deterministic, Neuron::Sign)?, 1.0, 0.0)?.c;
-    output.claim(
-        "The correlation depth scale ξ_c diverges only as σ_m² → 1.",
-        Verdict::HoldsInPart,
-        format!(
-            "Nowhere below 1 does a scale diverge; at 1 it does for {}. For the exact sign neuron it does not: ξ stays below {:.2} layers.",
-            diverging.join(" and "),
-            sign.unwrap_or(f64::NAN)
-        ),
-    );
+    output.claim("The correlation depth scale ξ_c diverges, and only as σ_m² → 1.", judge(&ends));
     output.finish()
 }
 
@@ -107,10 +121,15 @@ fn curve(network: &Network, sigma_b2: f64) -> Result<Vec<(f64, Scales)>, Reprodu
     variances.map(|sigma_m2| Ok((sigma_m2, scales(network, sigma_m2, sigma_b2)?))).collect()
 }
 
+/// What does not exist or diverges is empty.
+fn number(scale: Option<f64>) -> Value {
+    scale.filter(|scale| scale.is_finite()).into()
+}
+
 fn rows(name: &str, sigma_b2: f64, curve: &[(f64, Scales)]) -> Vec<Vec<Value>> {
     curve
         .iter()
-        .map(|(sigma_m2, scales)| row([name.into(), (*sigma_m2).into(), sigma_b2.into(), scales.q.into(), scales.c.into()]))
+        .map(|(sigma_m2, scales)| row([name.into(), (*sigma_m2).into(), sigma_b2.into(), number(scales.q), number(scales.c)]))
         .collect()
 }
 
@@ -140,5 +159,19 @@ impl Pair {
 
     fn figure(self, title: &str) -> Figure {
         Figure::new().title(title).panel(self.variance).panel(self.correlation)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scales_decide_by_where_they_diverge() {
+        let end = |diverges_below: bool, at_one: f64| End { name: "a", diverges_below, at_one: Some(at_one) };
+        assert_eq!(judge(&[end(false, f64::INFINITY)]).0, Verdict::Holds);
+        assert_eq!(judge(&[end(false, f64::INFINITY), end(false, 2.0)]).0, Verdict::HoldsInPart);
+        assert_eq!(judge(&[end(false, 2.0)]).0, Verdict::DoesNotHold);
+        assert_eq!(judge(&[end(true, f64::INFINITY)]).0, Verdict::DoesNotHold);
     }
 }

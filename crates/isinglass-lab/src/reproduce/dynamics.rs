@@ -4,7 +4,8 @@ use isinglass_theory::{MeanField, Model, Network, Neuron};
 use serde_json::Value;
 
 use super::output::{Output, rounded, row};
-use super::record::{FigureRecord, Table, Verdict};
+use super::record::{FigureRecord, Table};
+use super::rules::by_count;
 use super::study::{Scale, Study, Subject};
 use super::{Progress, ReproduceError};
 use crate::simulate::{Comparison, Measurement, Shown, Simulation, picture};
@@ -67,16 +68,8 @@ pub(super) fn make(study: &Study, progress: &Progress<'_>) -> Result<FigureRecor
     let evidence = format!(
         "In {agreeing} of {all} settings no quantity deviates from the theory by more than 5 standard errors, all layers taken together, after the O(1/N) of finite width is removed."
     );
-    let verdict = match agreeing {
-        n if n == all => Verdict::Holds,
-        0 => Verdict::DoesNotHold,
-        _ => Verdict::HoldsInPart,
-    };
-    output.claim(
-        "The theory predicts the average behaviour of random networks, for the deterministic surrogate and, similarly, for LRT.",
-        verdict,
-        evidence,
-    );
+    let claim = "The theory predicts the average behaviour of random networks, for the deterministic surrogate and, similarly, for LRT.";
+    output.claim(claim, (by_count(agreeing, all), evidence));
     output.finish()
 }
 

@@ -27,6 +27,16 @@ pub enum ReproduceError {
     /// A sweep cannot be drawn.
     #[error(transparent)]
     Picture(#[from] crate::sweep::picture::PictureError),
+    /// A sweep has not come to its end.
+    #[error("{}: {left} of {cells} cells have not ended; `isinglass sweep status` says why", .sweep.display())]
+    Unfinished {
+        /// The sweep's directory.
+        sweep: PathBuf,
+        /// Cells without a result or an error.
+        left: usize,
+        /// Cells in all.
+        cells: usize,
+    },
     /// A file cannot be written.
     #[error("cannot write {}: {source}", .path.display())]
     Write {

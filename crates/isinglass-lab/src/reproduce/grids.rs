@@ -42,6 +42,8 @@ pub(super) const INITIALISATIONS: &str = "initialisations";
 pub(super) const OPTIMIZERS: &str = "optimizers";
 /// One network after more and more epochs.
 pub(super) const EPOCHS: &str = "epochs";
+/// Numbers of stochastic networks that it is compared with.
+pub(super) const SAMPLES: [usize; 7] = [1, 2, 5, 10, 20, 50, 100];
 
 /// The sweeps of a figure.
 pub(super) fn plans(study: &Study, subject: Subject) -> Vec<Plan> {
@@ -50,7 +52,7 @@ pub(super) fn plans(study: &Study, subject: Subject) -> Vec<Plan> {
         Subject::Fig2 => vec![plane(study, UNIT_GAIN), plane(study, LRT_CONTINUOUS), counterparts(study)],
         Subject::Fig5 => [SIGN, UNIT_GAIN, SUPERCRITICAL, LRT_BINARY].map(|one| plane(study, one)).into(),
         Subject::Fig6 => vec![initialisations(study)],
-        Subject::Table => vec![optimizers(study), epochs(study)],
+        Subject::Table => vec![optimizers(study), growing_epochs(study)],
     }
 }
 
@@ -155,12 +157,12 @@ fn optimizers(study: &Study) -> Plan {
     plan(study, OPTIMIZERS, &own, &axes)
 }
 
-fn epochs(study: &Study) -> Plan {
+fn growing_epochs(study: &Study) -> Plan {
     let sizes = sizes(study.scale);
     // The sign neuron: its surrogate is the mean of a real network, and what is left between the two is due to sampling alone.
-    let own = "surrogate = \"deterministic\"\nneuron = \"sign\"\ndepth = 3\nsigma-m2 = 0.3\nsamples = [1, 2, 5, 10, 20, 50, 100]\n";
+    let own = format!("surrogate = \"deterministic\"\nneuron = \"sign\"\ndepth = 3\nsigma-m2 = 0.3\nsamples = {SAMPLES:?}\n");
     let axes = format!("epochs = {}\n{}", sizes.growing_epochs, seeds(study));
-    Plan { keep_runs: true, ..plan(study, EPOCHS, &(own.to_owned() + TWO_POINT + &adam(sizes)), &axes) }
+    Plan { keep_runs: true, ..plan(study, EPOCHS, &(own + TWO_POINT + &adam(sizes)), &axes) }
 }
 
 const TWO_POINT: &str = "init = \"two-point\"\n";

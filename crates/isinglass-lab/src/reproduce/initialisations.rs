@@ -5,13 +5,14 @@ use serde_json::Value;
 use super::ReproduceError;
 use super::grids::INITIALISATIONS;
 use super::output::{Output, rounded};
-use super::record::{FigureRecord, Table, Verdict};
+use super::record::{FigureRecord, Table};
 use super::results::{ACCURACY, Results};
+use super::rules::poor_beside_critical;
 use super::study::{Study, Subject};
 use crate::chart::{Axis, Dash, Figure, Legend, Marker, PALETTE, Panel, Series};
 use crate::sweep::Sweep;
 
-const CAPTION: &str = "The abstract says that common initialisations, put on the means of binary weights, train poorly: their variances fall with the width, and with them χ₁. Training accuracy after ten epochs of the deterministic \
+const CAPTION: &str = "The abstract says that common initialisations, put on the means of binary weights, train poorly: their variances fall with the width, and with them χ₁. Training accuracy of the deterministic \
     surrogate of unit gain, for Glorot and He, for means all over [−1, 1] (uniform, σ_m² = 1/3) and for the critical limit (means ±0.995).";
 const NAMES: [(&str, &str); 4] =
     [("glorot", "Glorot"), ("he", "He"), ("uniform", "uniform on [−1, 1]"), ("critical", "critical, σ_m² = 0.99")];
@@ -22,7 +23,8 @@ const DEEP: f64 = 10.0;
 
 pub(super) fn make(study: &Study) -> Result<FigureRecord, ReproduceError> {
     let mut output = Output::new(study, Subject::Fig6, CAPTION)?;
-    let results = Results::of(&Sweep::open(&study.sweep_directory(INITIALISATIONS))?)?;
+    let sweep = Sweep::open(&study.sweep_directory(INITIALISATIONS))?;
+    let results = Results::of(&sweep)?;
     let depths = results.numbers("depth");
     let mut panel = Panel::new(Axis::log10("depth L"), Axis::linear("training accuracy").range(0.0, 1.0)).legend(Legend::Right);
     let columns: Vec<String> = ["initialisation", "σ_m² of hidden layers"]
@@ -53,24 +55,9 @@ pub(super) fn make(study: &Study) -> Result<FigureRecord, ReproduceError> {
     let figure = Figure::new().title("Common initialisations, put on means").panel(panel).size(860, 480);
     output.picture("initialisations", &figure, "Training accuracy over depth.")?;
     output.table(table);
-    let common = deep[0].max(deep[1]);
-    let verdict = match deep[3] - common {
-        gap if gap > 0.2 => Verdict::Holds,
-        gap if gap > 0.05 => Verdict::HoldsInPart,
-        _ => Verdict::DoesNotHold,
-    };
-    output.claim(
-        "Common initialisations, put on means, train deep networks poorly.",
-        verdict,
-        format!(
-            "Mean training accuracy at depths from {DEEP}: Glorot {:.0} %, He {:.0} %, uniform {:.0} %, critical {:.0} %.",
-            100.0 * deep[0],
-            100.0 * deep[1],
-            100.0 * deep[2],
-            100.0 * deep[3]
-        ),
-    );
-    super::trainability::describe(study, &mut output, INITIALISATIONS)?;
+    let names: Vec<&str> = NAMES.iter().map(|(_, name)| *name).collect();
+    output.claim("Common initialisations, put on means, train deep networks poorly.", poor_beside_critical(&names, &deep, DEEP));
+    output.describe(&sweep, &results);
     output.finish()
 }
 

@@ -5,12 +5,20 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use super::record::{Claim, FIGURE, FigureRecord, Picture, Table, Verdict};
+use super::record::{Claim, FIGURE, FigureRecord, Picture, Table};
+use super::results::Results;
+use super::rules::Judgement;
 use super::study::{Study, Subject};
 use super::{ReproduceError, grids};
 use crate::atomic;
 use crate::chart::Figure;
 use crate::csv::{field, text_field};
+use crate::sweep::Sweep;
+use crate::sweep::picture::value_text;
+
+/// The settings that a figure tells, where its sweeps do not vary them.
+const SETTINGS: [&str; 12] =
+    ["data", "train-fraction", "width", "init", "sigma-b2", "goal", "means", "optimizer", "lr", "schedule", "batch", "epochs"];
 
 /// A figure that is being made.
 pub(super) struct Output {
@@ -56,16 +64,35 @@ impl Output {
         self.write(&format!("{name}.csv"), &csv(table))
     }
 
-    pub fn claim(&mut self, claim: &str, verdict: Verdict, evidence: String) {
+    pub fn claim(&mut self, claim: &str, (verdict, evidence): Judgement) {
         self.record.claims.push(Claim { claim: claim.to_owned(), verdict, evidence });
+    }
+
+    /// Takes over the settings and seeds of a sweep, and says so if cells have failed. Settings in which the figure's sweeps differ are listed.
+    pub fn describe(&mut self, sweep: &Sweep, results: &Results) {
+        for cell in sweep.cells() {
+            let settings = cell.config.to_json();
+            for key in SETTINGS.into_iter().filter(|key| cell.axes.iter().all(|(axis, _)| axis != key)) {
+                let Some(value) = settings.get(key).map(value_text) else { continue };
+                match self.record.settings.get(key).and_then(Value::as_str) {
+                    Some(text) if text.split(", ").any(|one| one == value) => {}
+                    Some(text) => self.setting(key, format!("{text}, {value}")),
+                    None => self.setting(key, value),
+                }
+            }
+            if !self.record.seeds.contains(&cell.config.seed) {
+                self.record.seeds.push(cell.config.seed);
+            }
+        }
+        if let (failed @ 1.., cells) = results.failed() {
+            let name = sweep.directory().file_name().unwrap_or_default().to_string_lossy().into_owned();
+            self.record.caption +=
+                &format!("\n\nOf the sweep {name}, {failed} of {cells} cells failed, since their loss diverged. They count as untrained.");
+        }
     }
 
     pub fn setting(&mut self, key: &str, value: impl Into<Value>) {
         self.record.settings.insert(key.to_owned(), value.into());
-    }
-
-    pub fn seeds(&mut self, seeds: Vec<u64>) {
-        self.record.seeds = seeds;
     }
 
     /// Puts it on record.

@@ -11,6 +11,7 @@ use super::grids::Plane;
 use super::output::{rounded, row};
 use super::record::Table;
 use super::results::Results;
+use super::rules::depth_words;
 use crate::chart::Panel;
 use crate::sweep::Sweep;
 use crate::sweep::picture::{self, View, signal_scale};
@@ -20,7 +21,7 @@ pub(super) const TRAINED: f64 = 0.5;
 
 /// A sweep over `σ_m²` and depth.
 pub(super) struct PlaneResults {
-    sweep: Sweep,
+    pub sweep: Sweep,
     pub results: Results,
     network: Network,
     sigma_m2: Vec<f64>,
@@ -31,7 +32,7 @@ pub(super) struct PlaneResults {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Reached {
     pub sigma_m2: f64,
-    /// The theory's depth scale; `None` where it diverges.
+    /// The theory's depth scale, infinite where it diverges; `None` where there is none.
     pub xi: Option<f64>,
     /// The depth at which training accuracy falls below [`TRAINED`], between the depths of the grid.
     pub depth: f64,
@@ -68,7 +69,7 @@ impl PlaneResults {
 
     /// The depth scale of the signal without biases.
     fn scale(&self, sigma_m2: f64) -> Result<Option<f64>, ReproduceError> {
-        Ok(signal_scale(&self.network.at(Some(sigma_m2), 0.0)?))
+        Ok(signal_scale(&self.network.at(Some(sigma_m2), 0.0)?)?)
     }
 
     /// To which depth networks train, for each `σ_m²` with a result.
@@ -84,14 +85,24 @@ impl PlaneResults {
         Ok(reached)
     }
 
-    /// The mean of a column over all depths, for each `σ_m²`.
-    pub fn by_variance(&self, column: &str) -> Vec<(f64, f64)> {
-        let mean = |&sigma_m2: &f64| Some((sigma_m2, self.results.mean(&[("sigma-m2", &sigma_m2.into())], column)?));
-        self.sigma_m2.iter().filter_map(mean).collect()
+    /// The mean of a column over all depths.
+    pub fn mean_at(&self, sigma_m2: f64, column: &str) -> Option<f64> {
+        self.results.mean(&[("sigma-m2", &sigma_m2.into())], column)
     }
 
-    pub fn largest_variance(&self) -> f64 {
-        self.sigma_m2.last().copied().unwrap_or(f64::NAN)
+    /// The same for each `σ_m²`.
+    pub fn by_variance(&self, column: &str) -> Vec<(f64, f64)> {
+        self.sigma_m2.iter().filter_map(|&sigma_m2| Some((sigma_m2, self.mean_at(sigma_m2, column)?))).collect()
+    }
+
+    /// The smallest and the largest `σ_m²`.
+    pub fn ends(&self) -> Vec<f64> {
+        [self.sigma_m2.first(), self.sigma_m2.last()].into_iter().flatten().copied().collect()
+    }
+
+    /// Epochs of training.
+    pub fn epochs(&self) -> usize {
+        self.sweep.cells().first().map_or(0, |cell| cell.config.epochs)
     }
 
     pub fn deepest(&self) -> f64 {
@@ -114,16 +125,17 @@ fn crossing(curve: &[(f64, f64)], level: f64) -> Option<(f64, Bound)> {
     })
 }
 
+/// A depth scale, or the sign of one that diverges.
+pub(super) fn scale_text(scale: f64) -> Value {
+    if scale.is_finite() { rounded(scale, 1) } else { "∞".into() }
+}
+
 /// `σ_m²`, `ξ`, and how deep networks train.
 pub(super) fn table(title: &str, reached: &[Reached]) -> Table {
     let columns = ["σ_m²", "ξ", "3ξ", "6ξ", "trained to depth"];
     let line = |one: &Reached| {
-        let scale = |factor: f64| one.xi.map_or("∞".into(), |xi| rounded(factor * xi, 1));
-        let depth = match one.bound {
-            Bound::Within => rounded(one.depth, 1),
-            Bound::Below => format!("below {}", one.depth).into(),
-            Bound::Beyond => format!("beyond {}", one.depth).into(),
-        };
+        let scale = |factor: f64| one.xi.map_or(Value::Null, |xi| scale_text(factor * xi));
+        let depth = if one.bound == Bound::Within { rounded(one.depth, 1) } else { depth_words(one).into() };
         row([Value::from(one.sigma_m2), scale(1.0), scale(3.0), scale(6.0), depth])
     };
     Table { title: title.to_owned(), columns: columns.map(Into::into).into(), rows: reached.iter().map(line).collect() }

@@ -8,7 +8,10 @@ use crate::sweep::{Row, Sweep};
 /// What most figures show.
 pub(super) const ACCURACY: &str = "train_surrogate_accuracy";
 
-/// All rows of a sweep.
+/// What a network has learnt nothing from: one of ten classes by chance.
+const CHANCE: f64 = 0.1;
+
+/// All rows of a sweep that has come to its end. A cell that failed, because its loss diverged, counts as untrained: its accuracies are those of chance.
 pub(super) struct Results {
     rows: Vec<Row>,
 }
@@ -17,8 +20,18 @@ pub(super) struct Results {
 pub(super) type Where<'a> = (&'a str, &'a Value);
 
 impl Results {
+    /// Reads them.
+    ///
+    /// # Errors
+    ///
+    /// [`ReproduceError::Unfinished`] if cells have not ended.
     pub fn of(sweep: &Sweep) -> Result<Self, ReproduceError> {
-        Ok(Self { rows: sweep.rows()? })
+        let rows = sweep.rows()?;
+        let left = rows.iter().filter(|row| !has_status(row, "done") && !has_status(row, "failed")).count();
+        if left > 0 {
+            return Err(ReproduceError::Unfinished { sweep: sweep.directory().to_owned(), left, cells: rows.len() });
+        }
+        Ok(Self { rows })
     }
 
     /// The values of an axis of numbers, in increasing order.
@@ -40,10 +53,10 @@ impl Results {
         values
     }
 
-    /// The mean of a column over all finished cells at some place; `None` if there is none.
+    /// The mean of a column over all cells at some place; `None` if there is none.
     pub fn mean(&self, place: &[Where<'_>], column: &str) -> Option<f64> {
         let at = |row: &&Row| place.iter().all(|(axis, value)| row.get(*axis).is_some_and(|other| same(other, value)));
-        let values: Vec<f64> = self.rows.iter().filter(at).filter_map(|row| row.get(column)?.as_f64()).collect();
+        let values: Vec<f64> = self.rows.iter().filter(at).filter_map(|row| value(row, column)).collect();
         (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
     }
 
@@ -54,8 +67,7 @@ impl Results {
 
     /// The mean distance of two columns, over all cells that have both; `None` if there are none.
     pub fn distance(&self, column: &str, other: &str) -> Option<f64> {
-        let number = |row: &Row, key: &str| row.get(key)?.as_f64();
-        let distances: Vec<f64> = self.rows.iter().filter_map(|row| Some((number(row, column)? - number(row, other)?).abs())).collect();
+        let distances: Vec<f64> = self.rows.iter().filter_map(|row| Some((value(row, column)? - value(row, other)?).abs())).collect();
         (!distances.is_empty()).then(|| distances.iter().sum::<f64>() / distances.len() as f64)
     }
 
@@ -66,8 +78,18 @@ impl Results {
 
     /// How many cells have failed, of how many.
     pub fn failed(&self) -> (usize, usize) {
-        (self.rows.iter().filter(|row| row.get("status").is_some_and(|status| status == "failed")).count(), self.rows.len())
+        (self.rows.iter().filter(|row| has_status(row, "failed")).count(), self.rows.len())
     }
+}
+
+fn has_status(row: &Row, status: &str) -> bool {
+    row.get("status").is_some_and(|value| value == status)
+}
+
+/// A cell's number in a column.
+fn value(row: &Row, column: &str) -> Option<f64> {
+    let is_untrained = column.ends_with("_accuracy") && has_status(row, "failed");
+    if is_untrained { Some(CHANCE) } else { row.get(column)?.as_f64() }
 }
 
 /// `3` and `3.0` are the same place.
@@ -96,6 +118,18 @@ fn ranks(values: &[f64]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn cells_that_failed_count_as_untrained() {
+        let row = |depth: u64, status: &str, accuracy: Value| {
+            Row::from_iter([("depth".to_owned(), depth.into()), ("status".to_owned(), status.into()), (ACCURACY.to_owned(), accuracy)])
+        };
+        let results = Results { rows: vec![row(1, "done", 0.9.into()), row(1, "failed", Value::Null), row(2, "failed", Value::Null)] };
+        assert_eq!(results.mean(&[("depth", &1.into())], ACCURACY), Some(0.5));
+        assert_eq!(results.mean(&[("depth", &2.0.into())], ACCURACY), Some(CHANCE));
+        assert_eq!(results.mean(&[("depth", &2.into())], "flip_ratio"), None);
+        assert_eq!(results.failed(), (2, 3));
+    }
 
     #[test]
     fn rank_correlations_of_small_lists() {

@@ -27,6 +27,9 @@ const FEWEST_REALISATIONS: usize = 10;
 /// Correlations closer to 1 than this are made of rounding errors in the simulation.
 const CLOSEST: f64 = 1e-20;
 
+/// And these are 1 but for rounding.
+const ROUNDING: f64 = 1e-15;
+
 /// A quantity in one layer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Measured {
@@ -113,9 +116,9 @@ fn mirrored(deficit: &Measured) -> Measured {
     }
 }
 
-/// `1 − c`, unless it is too small to have been simulated.
+/// `1 − c`, unless it is too small to have been simulated, by the theory and by what was measured.
 fn measured_deficit(values: impl Iterator<Item = f64> + Clone, theory: f64, step: impl FnOnce() -> Option<f64>) -> Measured {
-    if theory < CLOSEST {
+    if theory < CLOSEST && Spread::of(values.clone()).mean < ROUNDING {
         return Measured { deviation: None, ..measured(values, theory, None) };
     }
     measured(values, theory, step())
@@ -213,8 +216,9 @@ impl Comparison {
         self.overall.iter().max_by(|a, b| a.worst().total_cmp(&b.worst()))
     }
 
-    /// Whether no overall deviation exceeds [`THRESHOLD`]. `None` for fewer than ten realisations.
+    /// Whether no overall deviation exceeds [`THRESHOLD`]. `None` for fewer than ten realisations, and where nothing could be compared.
     pub fn agrees(&self) -> Option<bool> {
-        (self.realisations >= FEWEST_REALISATIONS).then(|| self.worst().is_none_or(|worst| worst.worst() <= THRESHOLD))
+        let worst = self.worst().filter(|_| self.realisations >= FEWEST_REALISATIONS)?;
+        Some(worst.worst() <= THRESHOLD)
     }
 }

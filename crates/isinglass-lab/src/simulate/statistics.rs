@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn deviations_count_standard_errors_of_the_mean() {
-        // Mean 3, standard deviation 2, standard error 1.
+        // Mean 3, variance 8/3, and of the mean a quarter of that.
         let sample = spread(&[1.0, 3.0, 3.0, 5.0]);
         assert_eq!(sample.mean, 3.0);
         assert!((sample.sd - (8.0f64 / 3.0).sqrt()).abs() < 1e-15);

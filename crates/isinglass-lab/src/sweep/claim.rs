@@ -60,6 +60,14 @@ impl Sweep {
             Err(RunError::Busy(_)) => return Ok(Claim::Busy),
             run => run?,
         };
+        // Somebody may have put it on record, and been killed, since it was looked for.
+        if let Some(record) = self.record(cell)? {
+            drop(run);
+            if !self.keeps_runs() {
+                self.remove_run(cell)?;
+            }
+            return Ok(Claim::Ended(Box::new(record)));
+        }
         let path = directory.join(ATTEMPTS);
         // Lines that were torn by a power cut are of no importance.
         let earlier = fs::read_to_string(&path).unwrap_or_default();

@@ -97,17 +97,9 @@ enum Size {
 }
 
 impl Wanted {
-    fn subjects(self) -> Vec<Subject> {
-        match self {
-            Self::Fig1 => vec![Subject::Fig1],
-            Self::Fig2 => vec![Subject::Fig2],
-            Self::Fig3 => vec![Subject::Fig3],
-            Self::Fig4 => vec![Subject::Fig4],
-            Self::Fig5 => vec![Subject::Fig5],
-            Self::Fig6 => vec![Subject::Fig6],
-            Self::Table => vec![Subject::Table],
-            Self::All => Subject::ALL.into(),
-        }
+    fn subjects(self) -> impl Iterator<Item = Subject> {
+        let name = self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
+        Subject::ALL.into_iter().filter(move |subject| self == Self::All || subject.name() == name)
     }
 }
 
@@ -119,7 +111,7 @@ impl Args {
         let study = self.study()?;
         let plans = study.plans(&subjects);
         let data = study.load(&plans)?;
-        let costs = study.cost(&plans, &data)?;
+        let costs = study.cost(&plans, &data, self.work.retries_failed())?;
         if self.dry_run {
             return Ok(estimate(&study, &costs).print(self.print.format)?);
         }
@@ -129,8 +121,8 @@ impl Args {
         }
         for (plan, cost) in plans.iter().zip(&costs) {
             let sweep = study.sweep(plan)?;
-            if cost.waiting > 0 || self.work.retries_failed() {
-                perform(&sweep, &data, &self.work, None, &self.command())?;
+            if cost.waiting > 0 {
+                perform(&sweep, &data, &self.work, None, &self.command(&study))?;
             }
         }
         let records = self.draw(&study, &subjects)?;
@@ -152,11 +144,15 @@ impl Args {
     }
 
     /// What goes on after an interruption.
-    fn command(&self) -> String {
+    fn command(&self, study: &Study) -> String {
         let names: Vec<String> =
             self.figures.iter().filter_map(ValueEnum::to_possible_value).map(|value| value.get_name().to_owned()).collect();
-        let scale = self.scale.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
-        format!("isinglass reproduce {} --scale {scale} --out {}", names.join(" "), self.out.display())
+        let mut text = format!("isinglass reproduce {} --scale {} --out {}", names.join(" "), study.scale.name(), self.out.display());
+        text += &format!(" --data {}", study.data);
+        if self.seed != 1 {
+            text += &format!(" --seed {}", self.seed);
+        }
+        text + &self.work.data_dir_flag()
     }
 
     fn tell(&self, text: &str) {
@@ -205,7 +201,7 @@ impl Args {
             row.insert("done".into(), submitted.draft.done.into());
             rows.push(row);
         }
-        self.tell(&format!("when `isinglass sweep status` says that all is done, `{}` draws the figures", self.command()));
+        self.tell(&format!("when `isinglass sweep status` says that all is done, `{}` draws the figures", self.command(study)));
         let mut report = Report::default();
         report.fact("directory", study.directory.display().to_string());
         Ok(report.rows("sweeps", rows).take().print(self.print.format)?)

@@ -1,7 +1,7 @@
 //! How deep the theory expects signals to go, over a map of depth and `σ_m²`.
 
 use isinglass_theory::advice::signal_rate;
-use isinglass_theory::{MeanField, Network, Point, depth_scale};
+use isinglass_theory::{Error as TheoryError, MeanField, Network, Point, depth_scale};
 
 use super::Results;
 use super::axis::SweepAxis;
@@ -26,7 +26,9 @@ pub(super) fn reach(results: &Results<'_>, x: &SweepAxis, y: &SweepAxis, multipl
         let point = |i: usize| {
             let coordinate = low + (high - low) * i as f64 / POINTS as f64;
             let field = network.at(Some(variance.number_at(coordinate)?), sigma_b2).ok()?;
-            let at_depth = depth.coordinate_of(multiple * signal_scale(&field)?)?;
+            // A curve has no place for what diverges, or for what the theory cannot say.
+            let scale = signal_scale(&field).ok()?.filter(|scale| *scale > 0.0 && scale.is_finite())?;
+            let at_depth = depth.coordinate_of(multiple * scale)?;
             Some(if across { (coordinate, at_depth) } else { (at_depth, coordinate) })
         };
         (0..=POINTS).filter_map(point).collect()
@@ -57,7 +59,7 @@ fn shared_network(results: &Results<'_>) -> Option<(Network, f64)> {
     Some((network, sigma_b2))
 }
 
-/// The depth scale of the signal; `None` where it has none, or none that is finite.
-pub(crate) fn signal_scale(field: &MeanField) -> Option<f64> {
-    signal_rate(&Point::of(field).ok()?).and_then(depth_scale).filter(|scale| *scale > 0.0)
+/// The depth scale of the signal, infinite where it diverges; `None` where there is none.
+pub(crate) fn signal_scale(field: &MeanField) -> Result<Option<f64>, TheoryError> {
+    Ok(signal_rate(&Point::of(field)?).map(|rate| depth_scale(rate).unwrap_or(f64::INFINITY)))
 }

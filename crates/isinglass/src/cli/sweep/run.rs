@@ -54,7 +54,7 @@ impl Args {
         // Everything that can be wrong with the grid is said before anything is made.
         let data = load(&grid, &self.grid, self.work.data_dir())?;
         let sweep = Sweep::create(&self.out, grid, self.keep_runs)?;
-        let command = format!("isinglass sweep run {} --out {}", self.grid.display(), self.out.display());
+        let command = format!("isinglass sweep run {} --out {}{}", self.grid.display(), self.out.display(), self.work.data_dir_flag());
         perform(&sweep, &data, &self.work, None, &command)?;
         super::status::report(&sweep, &Jobs::default(), self.print.format)?.print(self.print.format)?;
         super::work::end(&sweep)

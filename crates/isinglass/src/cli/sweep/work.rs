@@ -41,6 +41,11 @@ impl WorkArgs {
         self.data_dir.as_deref()
     }
 
+    /// The same as a flag, for a command that goes on.
+    pub fn data_dir_flag(&self) -> String {
+        self.data_dir.as_ref().map(|directory| format!(" --data-dir {}", directory.display())).unwrap_or_default()
+    }
+
     /// Number of threads.
     pub fn threads(&self) -> usize {
         self.threads.count()
@@ -72,7 +77,7 @@ impl WorkArgs {
 /// How often a cell saves its state.
 pub fn checkpoint_interval(seconds: f64) -> Result<Duration, CliError> {
     Duration::try_from_secs_f64(seconds)
-        .map_err(|_| usage(format!("--checkpoint-seconds {seconds}: a number of seconds that is not negative")))
+        .map_err(|_| usage(format!("--checkpoint-seconds {seconds}: a finite number of seconds, not negative")))
 }
 
 /// Run some cells of a sweep that was made before: what a scheduler starts.
