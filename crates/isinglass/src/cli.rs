@@ -1,5 +1,6 @@
 //! Commands, flags and errors.
 
+mod answer;
 mod bench;
 mod data;
 mod evaluate;
@@ -8,7 +9,6 @@ mod inspect;
 mod output;
 mod pack;
 mod packed;
-mod page;
 mod predict;
 mod report;
 mod reproduce;
@@ -48,7 +48,7 @@ enum Command {
     #[command(subcommand)]
     Sweep(sweep::Command),
 
-    Report(page::Args),
+    Report(report::Args),
 
     /// How signals travel through a random network, before any training
     #[command(subcommand)]

@@ -33,15 +33,30 @@ impl Html {
         self
     }
 
-    /// Text.
+    /// Text. Indices of symbols, as in `σ_m²` and `ξ_c`, are lowered.
     pub fn text(&mut self, text: &str) -> &mut Self {
-        push_escaped(&mut self.out, text);
+        let mut rest = text;
+        while let Some((before, index, after)) = next_index(rest) {
+            push_escaped(&mut self.out, before);
+            self.out.push_str("<sub>");
+            push_escaped(&mut self.out, index);
+            self.out.push_str("</sub>");
+            rest = after;
+        }
+        push_escaped(&mut self.out, rest);
         self
     }
 
     /// An element with nothing but text in it.
     pub fn element(&mut self, name: &str, attributes: &[(&str, &str)], text: &str) -> &mut Self {
-        self.open(name, attributes).text(text).close(name)
+        self.open(name, attributes);
+        if name == "title" {
+            // There are no elements in the title of a page.
+            push_escaped(&mut self.out, text);
+        } else {
+            self.text(text);
+        }
+        self.close(name)
     }
 
     /// Paragraphs of plain text, separated by blank lines.
@@ -69,6 +84,19 @@ impl Html {
     pub fn finish(self) -> String {
         self.out
     }
+}
+
+/// What stands before the first index of a Greek letter, the index, and what comes after it.
+fn next_index(text: &str) -> Option<(&str, &str, &str)> {
+    for (at, _) in text.match_indices('_') {
+        let is_symbol = text[..at].chars().next_back().is_some_and(|c| ('α'..='ω').contains(&c));
+        let index = &text[at + 1..];
+        let length = index.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(index.len());
+        if is_symbol && (1..=2).contains(&length) {
+            return Some((&text[..at], &index[..length], &index[length..]));
+        }
+    }
+    None
 }
 
 /// For text and for values in double quotes.
@@ -109,6 +137,19 @@ mod tests {
         html.open("p", &[("title", "\"a\" <b>")]).text("<script>alert('&')</script>\u{1}\r").close("p");
         let want = "<p title=\"&quot;a&quot; &lt;b&gt;\">&lt;script&gt;alert('&amp;')&lt;/script&gt;\u{fffd}\u{fffd}</p>\n";
         assert_eq!(html.finish(), want);
+    }
+
+    #[test]
+    fn indices_of_symbols_are_lowered() {
+        let text = |text: &str| {
+            let mut html = Html::default();
+            html.text(text);
+            html.finish()
+        };
+        assert_eq!(text("σ_m² < 1, ξ_c"), "σ<sub>m</sub>² &lt; 1, ξ<sub>c</sub>");
+        for plain in ["run_seconds", "σ_", "σ_long", "_m", "a_b"] {
+            assert_eq!(text(plain), plain);
+        }
     }
 
     #[test]

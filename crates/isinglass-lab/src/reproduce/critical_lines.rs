@@ -8,7 +8,7 @@ use super::output::{Output, rounded, row};
 use super::record::{FigureRecord, Table, Verdict};
 use super::rules::Judgement;
 use super::study::{Study, Subject};
-use crate::chart::{Axis, Dash, Figure, Legend, PALETTE, Panel, RefLine, Region, Series};
+use crate::chart::{Axis, Figure, Legend, Look, Panel, RefLine, Region};
 use crate::phase_diagram::linspace;
 
 /// Sign, probit, logistic and unit gain, and the captions' own functions.
@@ -20,7 +20,6 @@ const NEURONS: [(&str, Neuron); 6] = [
     ("erf:0.5, caption (b)", Neuron::Erf(0.5)),
     ("erf:0.25, caption (a)", Neuron::Erf(0.25)),
 ];
-const DASHES: [Dash; 3] = [Dash::Solid, Dash::Dashed, Dash::DashDot];
 /// The bias variances shown.
 const SIGMA_B2: (f64, f64) = (1e-20, 10.0);
 
@@ -57,7 +56,7 @@ pub(super) fn make(study: &Study) -> Result<FigureRecord, ReproduceError> {
         starts.rows.push(row_of(name, &critical, &line));
         lines.push(Line { name, start: start(&critical), smallest: smallest(&line), is_reachable: critical.is_reachable() });
         let points = line.iter().filter_map(|point| Some((point.sigma_b2, point.sigma2?)));
-        panel = panel.series(Series::line(points).name(name).colour(PALETTE[index % PALETTE.len()]).dash(DASHES[index % DASHES.len()]));
+        panel = panel.series(Look::nth(index).line(points).name(name));
     }
     let figure = Figure::new().title("Critical initialisations of the deterministic surrogate").panel(panel).size(960, 520);
     output.picture(

@@ -9,7 +9,7 @@ use super::plane::scale_text;
 use super::record::{FigureRecord, Table, Verdict};
 use super::rules::Judgement;
 use super::study::{Study, Subject};
-use crate::chart::{Axis, Dash, Figure, Legend, PALETTE, Panel, Series};
+use crate::chart::{Axis, Figure, Legend, Look, Panel};
 use crate::phase_diagram::linspace;
 use crate::sweep::picture::signal_scale;
 
@@ -21,7 +21,6 @@ const NETWORKS: [(&str, Model, Neuron); 6] = [
     ("LRT, continuous tanh", Model::LrtContinuous, Neuron::Tanh(1.0)),
     ("LRT, binary logistic", Model::LrtBinary, Neuron::Logistic(1.0)),
 ];
-const DASHES: [Dash; 3] = [Dash::Solid, Dash::Dashed, Dash::DashDot];
 /// Biases beside none.
 const SIGMA_B2: [f64; 4] = [0.0, 0.001, 0.01, 0.1];
 
@@ -152,7 +151,7 @@ impl Pair {
     fn with(self, name: &str, index: usize, curve: &[(f64, Scales)]) -> Self {
         let series = |value: fn(&Scales) -> Option<f64>| {
             let points: Vec<(f64, f64)> = curve.iter().map(|(x, scales)| (*x, value(scales).unwrap_or(f64::NAN))).collect();
-            Series::line(points).name(name).colour(PALETTE[index % PALETTE.len()]).dash(DASHES[index % DASHES.len()])
+            Look::nth(index).line(points).name(name)
         };
         Self { variance: self.variance.series(series(|scales| scales.q)), correlation: self.correlation.series(series(|scales| scales.c)) }
     }

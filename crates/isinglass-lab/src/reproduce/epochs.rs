@@ -13,7 +13,7 @@ use super::record::{Table, Verdict};
 use super::results::{ACCURACY, Results};
 use super::rules::{Judgement, both_grow, falls, percent};
 use super::study::Study;
-use crate::chart::{Axis, Dash, Figure, Legend, Marker, PALETTE, Panel, Series};
+use crate::chart::{Axis, Dash, Figure, Legend, Look, Panel};
 use crate::run::{LAST, RunError, read_checkpoint};
 use crate::sweep::Sweep;
 
@@ -160,15 +160,14 @@ fn approach(_: &After, last: &After, start: &Inside) -> Judgement {
 }
 
 fn picture(all: &[After]) -> Figure {
-    let markers = [Marker::Circle, Marker::Square, Marker::Diamond, Marker::Triangle];
     let mut panel = Panel::new(Axis::log10("samples K"), Axis::linear("training accuracy")).legend(Legend::Right);
     for (index, after) in all.iter().enumerate() {
-        let colour = PALETTE[index % PALETTE.len()];
+        let look = Look::nth(index);
         let points = SAMPLES.iter().zip(&after.sampled).map(|(&samples, &accuracy)| (samples as f64, accuracy));
         let epochs = if after.epochs == 1.0 { "1 epoch".to_owned() } else { format!("{} epochs", after.epochs) };
         panel = panel
-            .series(Series::line(points).colour(colour).marker(markers[index % markers.len()]).name(epochs))
-            .series(Series::line([(1.0, after.surrogate), (100.0, after.surrogate)]).colour(colour).dash(Dash::Dashed));
+            .series(Look { dash: Dash::Solid, ..look }.marked_line(points).name(epochs))
+            .series(Look { dash: Dash::Dashed, ..look }.line([(1.0, after.surrogate), (100.0, after.surrogate)]));
     }
     Figure::new().title("Samples needed, after more and more epochs").panel(panel).size(860, 480)
 }

@@ -130,7 +130,7 @@ fn sizes(scale: Scale) -> &'static Sizes {
 
 fn plane(study: &Study, plane: Plane) -> Plan {
     let sizes = sizes(study.scale);
-    let own = format!("surrogate = {:?}\nneuron = {:?}\nepochs = {}\nsamples = 1\n", plane.surrogate, plane.neuron, sizes.epochs);
+    let own = format!("surrogate = {:?}\nneuron = {:?}\nepochs = {}\nsamples = []\n", plane.surrogate, plane.neuron, sizes.epochs);
     let [sigma_m2, depth] = sizes.plane;
     plan(study, plane.name, &(own + TWO_POINT + &adam(sizes)), &format!("sigma-m2 = {sigma_m2}\ndepth = {depth}\n"))
 }
@@ -144,14 +144,14 @@ fn counterparts(study: &Study) -> Plan {
 
 fn initialisations(study: &Study) -> Plan {
     let sizes = sizes(study.scale);
-    let own = format!("{UNIT_GAIN_NETWORK}epochs = {}\nsamples = 1\n", sizes.epochs);
+    let own = format!("{UNIT_GAIN_NETWORK}epochs = {}\nsamples = []\n", sizes.epochs);
     let axes = format!("init = [\"glorot\", \"he\", \"uniform\", \"critical\"]\ndepth = {}\n{}", sizes.initialisations, seeds(study));
     plan(study, INITIALISATIONS, &(own + &adam(sizes)), &axes)
 }
 
 fn optimizers(study: &Study) -> Plan {
     let sizes = sizes(study.scale);
-    let own = format!("{UNIT_GAIN_NETWORK}epochs = {}\nsamples = 1\n{TWO_POINT}", sizes.fewer_epochs);
+    let own = format!("{UNIT_GAIN_NETWORK}epochs = {}\nsamples = []\n{TWO_POINT}", sizes.fewer_epochs);
     let [lr, sigma_m2, depth] = sizes.optimizers;
     let axes = format!("optimizer = [\"adam\", \"sgd\", \"momentum\", \"rmsprop\"]\nlr = {lr}\ndepth = {depth}\nsigma-m2 = {sigma_m2}\n");
     plan(study, OPTIMIZERS, &own, &axes)

@@ -9,15 +9,13 @@ use super::record::{FigureRecord, Table};
 use super::results::{ACCURACY, Results};
 use super::rules::poor_beside_critical;
 use super::study::{Study, Subject};
-use crate::chart::{Axis, Dash, Figure, Legend, Marker, PALETTE, Panel, Series};
+use crate::chart::{Axis, Figure, Legend, Look, Panel};
 use crate::sweep::Sweep;
 
 const CAPTION: &str = "The abstract says that common initialisations, put on the means of binary weights, train poorly: their variances fall with the width, and with them χ₁. Training accuracy of the deterministic \
     surrogate of unit gain, for Glorot and He, for means all over [−1, 1] (uniform, σ_m² = 1/3) and for the critical limit (means ±0.995).";
 const NAMES: [(&str, &str); 4] =
     [("glorot", "Glorot"), ("he", "He"), ("uniform", "uniform on [−1, 1]"), ("critical", "critical, σ_m² = 0.99")];
-const MARKERS: [Marker; 4] = [Marker::Circle, Marker::Square, Marker::Diamond, Marker::Triangle];
-const DASHES: [Dash; 4] = [Dash::Dashed, Dash::DashDot, Dash::Solid, Dash::Solid];
 /// Shallower networks train from anything.
 const DEEP: f64 = 10.0;
 
@@ -47,10 +45,7 @@ pub(super) fn make(study: &Study) -> Result<FigureRecord, ReproduceError> {
         );
         let beyond: Vec<f64> = accuracy.iter().filter(|(depth, _)| *depth >= DEEP).map(|&(_, value)| value).collect();
         deep.push(beyond.iter().sum::<f64>() / beyond.len().max(1) as f64);
-        let colour = PALETTE[index % PALETTE.len()];
-        panel = panel.series(
-            Series::line(accuracy.clone()).colour(colour).dash(DASHES[index]).marker(MARKERS[index]).name(name.replace("σ_m²", "σ_m^2")),
-        );
+        panel = panel.series(Look::nth(index).marked_line(accuracy).name(name.replace("σ_m²", "σ_m^2")));
     }
     let figure = Figure::new().title("Common initialisations, put on means").panel(panel).size(860, 480);
     output.picture("initialisations", &figure, "Training accuracy over depth.")?;

@@ -6,7 +6,7 @@ use isinglass_theory::activation::FieldPair;
 use isinglass_theory::{Correlation, Error as TheoryError, MeanField, WeightVariance};
 
 use super::{Comparison, LayerComparison, Measured, Measurement, at_fixed_point};
-use crate::chart::{Axis, Band, Colour, Dash, Figure, Legend, Marker, PALETTE, Panel, Series};
+use crate::chart::{Axis, Figure, Legend, Look, Panel};
 use crate::phase_diagram::linspace;
 
 /// One network of a picture: its theory, what was measured, and how they compare.
@@ -20,8 +20,6 @@ pub struct Shown<'a> {
     pub comparison: &'a Comparison,
 }
 
-const MARKERS: [Marker; 4] = [Marker::Circle, Marker::Square, Marker::Diamond, Marker::Triangle];
-const DASHES: [Dash; 3] = [Dash::Solid, Dash::Dashed, Dash::DashDot];
 /// Markers in the panels of layers; more would hide the lines.
 const MARKED: usize = 16;
 
@@ -50,43 +48,16 @@ pub fn picture(networks: &[Shown<'_>]) -> Result<Figure, TheoryError> {
     let mut correlation = Panel::new(Axis::whole("layer ℓ"), c_axis).title("(b) correlation").legend(Legend::Hidden);
     let mut map = Panel::new(map_axis("c_{in}"), map_axis("c_{out}")).title("(c) correlation map").diagonal().square();
     for (index, shown) in networks.iter().enumerate() {
-        let look = Look::of(index);
+        let look = Look::nth(index);
         variance = over_layers(variance, &shown.comparison.layers, |layer| &layer.q_aa, look);
         correlation = over_layers(correlation, &shown.comparison.layers, |layer| &layer.c, look);
-        map = over_correlations(map, shown, least, look)?
-            .series(look.line([(f64::NAN, f64::NAN)]).marker(look.marker).name(name(shown.field)));
+        map = over_correlations(map, shown, least, look)?.series(look.marked_line([(f64::NAN, f64::NAN)]).name(name(shown.field)));
     }
     let mut figure = Figure::new().panel(variance).panel(correlation).panel(map).size(1500, 500);
     if let Some(shown) = networks.first() {
         figure = figure.title(title(shown));
     }
     Ok(figure)
-}
-
-/// How one network is told from the others: by colour, dashes and markers.
-#[derive(Debug, Clone, Copy)]
-struct Look {
-    colour: Colour,
-    dash: Dash,
-    marker: Marker,
-}
-
-impl Look {
-    fn of(index: usize) -> Self {
-        Self { colour: PALETTE[index % PALETTE.len()], dash: DASHES[index % DASHES.len()], marker: MARKERS[index % MARKERS.len()] }
-    }
-
-    fn line(self, points: impl IntoIterator<Item = (f64, f64)>) -> Series {
-        Series::line(points).colour(self.colour).dash(self.dash)
-    }
-
-    fn markers(self, points: impl IntoIterator<Item = (f64, f64)>) -> Series {
-        Series::markers(points).colour(self.colour).marker(self.marker)
-    }
-
-    fn band(self, points: impl IntoIterator<Item = (f64, f64, f64)>) -> Band {
-        Band::new(points).colour(self.colour)
-    }
 }
 
 fn over_layers(panel: Panel, layers: &[LayerComparison], value: fn(&LayerComparison) -> &Measured, look: Look) -> Panel {

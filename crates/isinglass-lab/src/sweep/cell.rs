@@ -50,6 +50,9 @@ pub(crate) struct Cost {
     pub total: f64,
 }
 
+/// Evaluating goes at about half the speed of training: measured with 100 samples and without, at widths of 64.
+const EVALUATION: f64 = 2.0;
+
 impl Cost {
     pub(crate) fn of(config: &RunConfig, data: &Dataset) -> Result<Self, RunError> {
         let network = config.network_config(data.train.image_len(), data.classes)?;
@@ -57,10 +60,10 @@ impl Cost {
         let (train, held_out) = (partition.train.len() as f64, partition.validation.len() as f64);
         let network = NetworkCost::of(&network);
         let example = network.forward + network.backward;
-        let evaluation = network.forward + network.binary;
+        let evaluation = EVALUATION * (network.forward + network.binary);
         let per_epoch = train * example + held_out * evaluation;
         let samples = config.samples.iter().max().copied().unwrap_or(0) as f64;
-        let report = (train + held_out + data.test.len() as f64) * (evaluation + samples * network.binary);
+        let report = (train + held_out + data.test.len() as f64) * (evaluation + EVALUATION * samples * network.binary);
         let epochs = config.epochs as f64;
         let batch = (config.batch as f64).min(train);
         Ok(Self { train: epochs * per_epoch, step: batch * example, total: epochs * per_epoch + report })

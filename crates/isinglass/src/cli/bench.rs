@@ -10,9 +10,9 @@ use isinglass_net::{Examples, Inference, Network, Rng, Values};
 use isinglass_theory::verdict::digits;
 use serde_json::json;
 
+use super::answer::{Answer, Record, write_columns};
 use super::output::{FormatArgs, usage};
 use super::packed::{ModelArgs, shape_text};
-use super::report::{Record, Report, write_columns};
 use super::run::progress::bar;
 use super::run::tables::grouped;
 use super::{CliError, Format};
@@ -93,10 +93,10 @@ impl Args {
             writeln!(out, "\nboth find the same class for {} of {} images", grouped(agreement), grouped(labels.len()))?;
             return Ok(());
         }
-        let mut report = Report::default();
-        report.fact("shape", shape_text(&model)).fact("isa", isa).fact("agreeing_images", agreement).fact("images", labels.len());
-        report.rows("measurements", rows);
-        Ok(report.print(self.output.format)?)
+        let mut answer = Answer::default();
+        answer.fact("shape", shape_text(&model)).fact("isa", isa).fact("agreeing_images", agreement).fact("images", labels.len());
+        answer.rows("measurements", rows);
+        Ok(answer.print(self.output.format)?)
     }
 }
 
@@ -225,7 +225,7 @@ fn row(batch: usize, threads: usize, packed: f64, float: f64) -> Record {
         "float_images_per_second": batch as f64 / float,
         "ratio": float / packed,
     });
-    super::report::to_record(&object)
+    super::answer::to_record(&object)
 }
 
 fn table_row(row: &Record) -> Record {

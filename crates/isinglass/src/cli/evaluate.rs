@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicBool;
 use isinglass_lab::run::{Evaluation, Sampling, check_samples};
 use serde_json::Value;
 
+use super::answer::{Answer, to_record};
 use super::output::{FormatArgs, ThreadsArgs};
-use super::report::{Report, to_record};
 use super::run::progress::bar;
 use super::run::subject::SubjectArgs;
 use super::run::tables;
@@ -60,12 +60,12 @@ impl Args {
         let evaluation = Evaluation::new(network, &subject.data, &subject.partition, &sampling, &never, &mut progress);
         bar.finish_and_clear();
         let record = to_record(&evaluation?);
-        let mut report = Report::default();
+        let mut answer = Answer::default();
         match self.output.format {
             Format::Table => return Ok(tables::write_scores(&mut std::io::stdout().lock(), &Value::Object(record))?),
-            Format::Json => report.facts(record),
-            Format::Csv => report.rows("scores", tables::score_rows(&Value::Object(record))),
+            Format::Json => answer.facts(record),
+            Format::Csv => answer.rows("scores", tables::score_rows(&Value::Object(record))),
         };
-        Ok(report.print(self.output.format)?)
+        Ok(answer.print(self.output.format)?)
     }
 }

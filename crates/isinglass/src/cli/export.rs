@@ -7,9 +7,9 @@ use clap::ValueEnum;
 use isinglass_lab::packing;
 use serde_json::json;
 
+use super::answer::{Answer, to_record};
 use super::output::{FormatArgs, usage};
 use super::packed::{ModelArgs, shape_text};
-use super::report::{Report, to_record};
 use super::run::tables::grouped;
 use super::{CliError, Format};
 
@@ -76,15 +76,15 @@ impl Args {
         if self.print.format == Format::Table {
             return Ok(writeln!(io::stdout().lock(), "{}: {} in {} bytes", path.display(), shape_text(&model), grouped(bytes.len()))?);
         }
-        let mut report = Report::default();
-        report.facts(to_record(&json!({
+        let mut answer = Answer::default();
+        answer.facts(to_record(&json!({
             "file": path.display().to_string(),
             "to": self.to.name(),
             "bytes": bytes.len(),
             "shape": shape_text(&model),
             "networks": model.networks().len(),
         })));
-        Ok(report.print(self.print.format)?)
+        Ok(answer.print(self.print.format)?)
     }
 }
 

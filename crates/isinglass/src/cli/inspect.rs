@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use isinglass_lab::run::Inspection;
 use serde_json::{Value, json};
 
+use super::answer::{Answer, to_record};
 use super::output::{OutputArgs, ThreadsArgs, usage};
 use super::packed::PackedFile;
-use super::report::{Report, to_record};
 use super::run::subject::SubjectArgs;
 use super::run::tables;
 use super::{CliError, Format};
@@ -57,13 +57,13 @@ impl Args {
         if let Some(path) = plot {
             isinglass_lab::run::insides(&result)?.save(path)?;
         }
-        let mut report = Report::default();
+        let mut answer = Answer::default();
         match self.output.format() {
             Format::Table => return Ok(write_tables(&mut io::stdout().lock(), &result)?),
-            Format::Json => report.facts(to_record(&result)),
-            Format::Csv => report.rows("layers", tables::layer_rows(&result)),
+            Format::Json => answer.facts(to_record(&result)),
+            Format::Csv => answer.rows("layers", tables::layer_rows(&result)),
         };
-        Ok(report.print(self.output.format())?)
+        Ok(answer.print(self.output.format())?)
     }
 
     fn run_on_packed(&self, file: &PackedFile) -> Result<(), CliError> {
@@ -74,13 +74,13 @@ impl Args {
             return Err(usage("--checkpoint and --data are for runs and checkpoints; a packed network is looked at as it is"));
         }
         let result = file.describe();
-        let mut report = Report::default();
+        let mut answer = Answer::default();
         match self.output.format() {
             Format::Table => return Ok(file.write_tables(&mut io::stdout().lock(), &result)?),
-            Format::Json => report.facts(to_record(&result)),
-            Format::Csv => report.rows("layers", result["layers"].as_array().into_iter().flatten().map(to_record).collect()),
+            Format::Json => answer.facts(to_record(&result)),
+            Format::Csv => answer.rows("layers", result["layers"].as_array().into_iter().flatten().map(to_record).collect()),
         };
-        Ok(report.print(self.output.format())?)
+        Ok(answer.print(self.output.format())?)
     }
 }
 

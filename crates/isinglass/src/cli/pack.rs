@@ -7,9 +7,9 @@ use isinglass_lab::packing::{self, Draws};
 use isinglass_net::Checkpoint;
 use serde_json::json;
 
+use super::answer::{Answer, to_record};
 use super::output::{FormatArgs, ThreadsArgs, usage};
 use super::packed::{PackedFile, accuracy_on, bytes_of, shape_text};
-use super::report::{Report, to_record};
 use super::run::progress::bar;
 use super::run::subject::SubjectArgs;
 use super::run::tables::{grouped, percent};
@@ -81,8 +81,8 @@ impl Args {
             writeln!(out, "checked: equal to the float network in every output sum, on {} images", grouped(checked))?;
             return Ok(());
         }
-        let mut report = Report::default();
-        report.facts(to_record(&json!({
+        let mut answer = Answer::default();
+        answer.facts(to_record(&json!({
             "file": self.output.display().to_string(),
             "bytes": bytes,
             "shape": shape_text(&model),
@@ -91,7 +91,7 @@ impl Args {
             "accuracy": accuracy.map(|(accuracy, _)| accuracy),
             "images": accuracy.map(|(_, images)| images),
         })));
-        Ok(report.print(self.print.format)?)
+        Ok(answer.print(self.print.format)?)
     }
 }
 

@@ -8,8 +8,8 @@ use isinglass_data::{Pixels, Split};
 use serde_json::{Value, json};
 
 use super::CliError;
+use super::answer::{Record, write_columns};
 use super::output::usage;
-use super::report::{Record, write_columns};
 use super::run::tables::{grouped, percent};
 
 /// Weights of a layer's first neuron that are shown.

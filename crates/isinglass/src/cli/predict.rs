@@ -8,9 +8,9 @@ use isinglass_data::{Split, images};
 use isinglass_lab::run::RunConfig;
 use serde_json::{Value, json};
 
+use super::answer::{Answer, Record, to_record};
 use super::output::{FormatArgs, ThreadsArgs, usage};
 use super::packed::{ModelArgs, bytes_of};
-use super::report::{Record, Report, to_record};
 use super::run::tables::{grouped, percent};
 use super::{CliError, Format};
 
@@ -84,14 +84,14 @@ impl Args {
             bytes.iter_mut().for_each(|byte| *byte = 255 - *byte);
         }
         let predictions = self.predict(model, &bytes)?;
-        let mut report = Report::default();
-        report.fact("images", predictions.classes.len());
+        let mut answer = Answer::default();
+        answer.fact("images", predictions.classes.len());
         let rows = match self.output.format {
             Format::Json => predictions.objects(),
             _ => predictions.rows(None),
         };
-        report.rows("predictions", rows);
-        Ok(report.print(self.output.format)?)
+        answer.rows("predictions", rows);
+        Ok(answer.print(self.output.format)?)
     }
 
     fn score(&self, model: &Model) -> Result<(), CliError> {
@@ -103,22 +103,22 @@ impl Args {
         let predictions = self.predict(model, bytes_of(&test)?)?;
         let correct = predictions.classes.iter().zip(test.labels()).filter(|(class, label)| **class == usize::from(**label)).count();
         let accuracy = correct as f64 / test.len() as f64;
-        let mut report = Report::default();
+        let mut answer = Answer::default();
         match self.output.format {
             Format::Table => {
                 let (correct, images) = (grouped(correct), grouped(test.len()));
                 return Ok(writeln!(io::stdout().lock(), "{}: {correct} of {images} test images right of {name}", percent(accuracy))?);
             }
-            Format::Json => report.facts(to_record(&json!({
+            Format::Json => answer.facts(to_record(&json!({
                 "accuracy": accuracy,
                 "images": test.len(),
                 "correct": correct,
                 "data": name,
                 "networks": model.networks().len(),
             }))),
-            Format::Csv => report.rows("predictions", predictions.rows(Some(test.labels()))),
+            Format::Csv => answer.rows("predictions", predictions.rows(Some(test.labels()))),
         };
-        Ok(report.print(self.output.format)?)
+        Ok(answer.print(self.output.format)?)
     }
 
     fn predict(&self, model: &Model, bytes: &[u8]) -> Result<Predictions, CliError> {

@@ -1,220 +1,67 @@
-//! A command's result, printed as a table, as JSON or as CSV.
+//! `isinglass report`.
 
-use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
-use isinglass_lab::csv;
-use isinglass_theory::verdict::digits;
-use serde::Serialize;
-use serde_json::{Map, Value};
+use isinglass_lab::report::Report;
 
-use super::Format;
+use super::answer::Answer;
+use super::output::usage;
+use super::{CliError, Format};
 
-/// One object, with named values in order.
-pub type Record = Map<String, Value>;
+/// One page of HTML from directories of results.
+///
+/// Shows figures (directories with figure.json), sweeps (sweep.toml) and runs (config.toml), or all of these in a directory: pictures, tables, settings, seeds, versions, and whether each claim of the
+/// paper holds. The page has everything in it and opens without a network. Equal directories give equal bytes.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  isinglass report figures -o report.html
+  isinglass report sweeps/a runs/b -o report.html --title 'Depth and width'
+  isinglass report sweeps/a -o a.html --format json")]
+pub struct Args {
+    /// Directories to show, in this order
+    #[arg(value_name = "DIR", required = true)]
+    directories: Vec<PathBuf>,
 
-/// A result: facts about the whole, and optionally rows.
-#[derive(Debug, Default)]
-pub struct Report {
-    facts: Record,
-    rows: Option<Rows>,
+    /// The file to write
+    #[arg(short, long, value_name = "FILE.html")]
+    output: PathBuf,
+
+    /// The title of the page
+    #[arg(long, default_value = "Report")]
+    title: String,
+
+    /// How to print where it is: its path, or with json also how many sections, figures and bytes it has
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
 }
 
-/// Rows under one header.
-#[derive(Debug)]
-struct Rows {
-    key: &'static str,
-    columns: Vec<String>,
-    rows: Vec<Record>,
-}
-
-impl Report {
-    /// Adds a fact.
-    pub fn fact(&mut self, key: &str, value: impl Into<Value>) -> &mut Self {
-        self.facts.insert(key.to_owned(), value.into());
-        self
-    }
-
-    /// Adds several facts.
-    pub fn facts(&mut self, facts: Record) -> &mut Self {
-        self.facts.extend(facts);
-        self
-    }
-
-    /// Sets the rows and the key they have in JSON.
-    pub fn rows(&mut self, key: &'static str, rows: Vec<Record>) -> &mut Self {
-        let columns = rows.first().map(|row| row.keys().cloned().collect()).unwrap_or_default();
-        self.rows = Some(Rows { key, columns, rows });
-        self
-    }
-
-    /// Leaves nothing behind: the end of a chain.
-    pub fn take(&mut self) -> Self {
-        std::mem::take(self)
-    }
-
-    /// Names the columns of a table that may be empty.
-    pub fn columns(&mut self, columns: impl IntoIterator<Item = String>) -> &mut Self {
-        if let Some(rows) = &mut self.rows {
-            rows.columns = columns.into_iter().collect();
+impl Args {
+    pub fn run(self) -> Result<(), CliError> {
+        check_target(&self.output)?;
+        let report = Report::read(&self.directories)?.title(&self.title);
+        for warning in report.warnings() {
+            eprintln!("warning: {warning}");
         }
-        self
-    }
-
-    /// Prints to standard output.
-    pub fn print(self, format: Format) -> io::Result<()> {
-        let mut out = io::BufWriter::new(io::stdout().lock());
-        match format {
-            Format::Json => self.write_json(&mut out)?,
-            Format::Csv => self.write_csv(&mut out)?,
-            Format::Table => self.write_table(&mut out)?,
+        let bytes = report.save(&self.output)?;
+        let path = self.output.display().to_string();
+        if self.format == Format::Table {
+            return Ok(super::output::print_line(&path)?);
         }
-        out.flush()
-    }
-
-    fn write_json(self, out: &mut impl Write) -> io::Result<()> {
-        let mut object = self.facts;
-        if let Some(Rows { key, rows, .. }) = self.rows {
-            object.insert(key.to_owned(), Value::Array(rows.into_iter().map(Value::Object).collect()));
-        }
-        serde_json::to_writer_pretty(&mut *out, &Value::Object(object))?;
-        writeln!(out)
-    }
-
-    fn write_csv(self, out: &mut impl Write) -> io::Result<()> {
-        let (columns, rows) = match self.rows {
-            Some(Rows { columns, rows, .. }) => (columns, rows),
-            None => {
-                let row = flatten(self.facts);
-                (row.keys().cloned().collect(), vec![row])
-            }
-        };
-        writeln!(out, "{}", columns.iter().map(|column| csv::text_field(column)).collect::<Vec<_>>().join(","))?;
-        for row in &rows {
-            writeln!(out, "{}", row.values().map(csv::field).collect::<Vec<_>>().join(","))?;
-        }
-        Ok(())
-    }
-
-    fn write_table(self, out: &mut impl Write) -> io::Result<()> {
-        let mut words = Vec::new();
-        let facts = flatten(self.facts);
-        let width = facts.keys().map(|key| key.chars().count()).max().unwrap_or(0);
-        for (key, value) in &facts {
-            match value {
-                // Sentences go below the numbers.
-                Value::String(text) if text.contains(' ') => words.push(text.clone()),
-                _ => writeln!(out, "{key:width$}  {}", cell_text(value))?,
-            }
-        }
-        if let Some(Rows { rows, .. }) = &self.rows
-            && !rows.is_empty()
-        {
-            if !facts.is_empty() {
-                writeln!(out)?;
-            }
-            write_columns(out, rows)?;
-        }
-        for text in words {
-            writeln!(out)?;
-            for line in wrap(&text, 100) {
-                writeln!(out, "{line}")?;
-            }
-        }
-        Ok(())
+        let mut answer = Answer::default();
+        answer.fact("path", path).fact("sections", report.sections()).fact("figures", report.figures()).fact("bytes", bytes);
+        Ok(answer.print(self.format)?)
     }
 }
 
-/// A number, or null where it does not exist or is not finite.
-pub fn number(x: impl Into<Option<f64>>) -> Value {
-    x.into().map_or(Value::Null, Value::from)
-}
-
-/// Any structure with named values.
-pub fn to_record(value: &impl Serialize) -> Record {
-    match serde_json::to_value(value) {
-        Ok(Value::Object(record)) => record,
-        _ => Record::new(),
+/// Said before anything is read. A report that would overwrite something else is a slip of the keyboard.
+fn check_target(path: &Path) -> Result<(), CliError> {
+    if path.is_dir() {
+        return Err(usage(format!("{} is a directory: name a file, such as report.html", path.display())));
     }
-}
-
-/// Nested objects become `outer.inner` keys; lists of objects are left to JSON.
-fn flatten(record: Record) -> Record {
-    let mut flat = Record::new();
-    for (key, value) in record {
-        match value {
-            Value::Object(inner) => flat.extend(flatten(inner).into_iter().map(|(k, v)| (format!("{key}.{k}"), v))),
-            Value::Array(_) => {}
-            other => {
-                flat.insert(key, other);
-            }
-        }
+    if let Some(directory) = path.parent().filter(|directory| !directory.as_os_str().is_empty() && !directory.is_dir()) {
+        return Err(usage(format!("cannot write {}: there is no directory {}", path.display(), directory.display())));
     }
-    flat
-}
-
-fn cell_text(value: &Value) -> String {
-    match value {
-        Value::Null => "–".to_owned(),
-        Value::String(text) => text.clone(),
-        Value::Number(n) if n.is_f64() => digits(n.as_f64().unwrap_or(f64::NAN)),
-        other => other.to_string(),
-    }
-}
-
-/// Rows of records with the same keys, under their keys. A first column of text is aligned at the left, and so are columns of several words.
-pub fn write_columns(out: &mut impl Write, rows: &[Record]) -> io::Result<()> {
-    let header: Vec<String> = rows[0].keys().cloned().collect();
-    let cells: Vec<Vec<String>> = rows.iter().map(|row| row.values().map(cell_text).collect()).collect();
-    let widths: Vec<usize> = (0..header.len())
-        .map(|i| cells.iter().map(|row| row[i].chars().count()).chain([header[i].chars().count()]).max().unwrap_or(0))
-        .collect();
-    let is_left = |i: usize| {
-        let mut column = rows.iter().filter_map(|row| row.values().nth(i));
-        column.clone().all(Value::is_string) && (i == 0 || column.any(|value| value.as_str().is_some_and(|text| text.contains(' '))))
-    };
-    let left: Vec<bool> = (0..header.len()).map(is_left).collect();
-    for row in [&header].into_iter().chain(&cells) {
-        let align = |(i, (cell, &width)): (usize, (&String, &usize))| {
-            if left[i] { format!("{cell:width$}") } else { format!("{cell:>width$}") }
-        };
-        let line: Vec<String> = row.iter().zip(&widths).enumerate().map(align).collect();
-        writeln!(out, "{}", line.join("  ").trim_end())?;
-    }
-    Ok(())
-}
-
-/// Breaks a text into lines of at most `width` characters.
-pub fn wrap(text: &str, width: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
-        let line = lines.last_mut().expect("there is always a line");
-        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > width {
-            lines.push(word.to_owned());
-        } else {
-            if !line.is_empty() {
-                line.push(' ');
-            }
-            line.push_str(word);
-        }
-    }
-    lines
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nested_facts_get_dotted_names() {
-        let mut inner = Record::new();
-        inner.insert("x".into(), 1.into());
-        let mut outer = Record::new();
-        outer.insert("best".into(), Value::Object(inner));
-        assert_eq!(flatten(outer).keys().collect::<Vec<_>>(), ["best.x"]);
-    }
-
-    #[test]
-    fn text_is_wrapped_between_words() {
-        assert_eq!(wrap("one two three", 7), ["one two", "three"]);
-    }
+    let is_page =
+        path.extension().and_then(|end| end.to_str()).is_some_and(|end| matches!(end.to_ascii_lowercase().as_str(), "html" | "htm"));
+    if is_page { Ok(()) } else { Err(usage(format!("{}: the file name of a report must end in .html", path.display()))) }
 }

@@ -10,8 +10,8 @@ use isinglass_lab::reproduce::{Cost, FigureRecord, Plan, Scale, Study, Subject};
 use isinglass_lab::sweep::slurm::{Packing, SubmitOptions};
 use isinglass_lab::sweep::{Sweep, SweepData, SweepError};
 
+use super::answer::{Answer, Record, number};
 use super::output::usage;
-use super::report::{Record, Report, number};
 use super::run::progress::{bar, tell};
 use super::sweep::progress::duration;
 use super::sweep::submit::{ResourceArgs, counted};
@@ -126,7 +126,7 @@ impl Args {
             }
         }
         let records = self.draw(&study, &subjects)?;
-        Ok(report(&study, &records, self.print.format).print(self.print.format)?)
+        Ok(answer(&study, &records, self.print.format).print(self.print.format)?)
     }
 
     fn study(&self) -> Result<Study, CliError> {
@@ -202,9 +202,9 @@ impl Args {
             rows.push(row);
         }
         self.tell(&format!("when `isinglass sweep status` says that all is done, `{}` draws the figures", self.command(study)));
-        let mut report = Report::default();
-        report.fact("directory", study.directory.display().to_string());
-        Ok(report.rows("sweeps", rows).take().print(self.print.format)?)
+        let mut answer = Answer::default();
+        answer.fact("directory", study.directory.display().to_string());
+        Ok(answer.rows("sweeps", rows).take().print(self.print.format)?)
     }
 }
 
@@ -235,14 +235,14 @@ fn introduction(study: &Study, costs: &[Cost]) -> String {
     )
 }
 
-fn estimate(study: &Study, costs: &[Cost]) -> Report {
+fn estimate(study: &Study, costs: &[Cost]) -> Answer {
     let core_seconds: f64 = costs.iter().map(|cost| cost.core_seconds).sum();
-    let mut report = Report::default();
-    report.fact("directory", study.directory.display().to_string()).fact("scale", study.scale.name()).fact("data", study.data.clone());
-    report
+    let mut answer = Answer::default();
+    answer.fact("directory", study.directory.display().to_string()).fact("scale", study.scale.name()).fact("data", study.data.clone());
+    answer
         .fact("cells", costs.iter().map(|cost| cost.cells).sum::<usize>())
         .fact("waiting", costs.iter().map(|cost| cost.waiting).sum::<usize>());
-    report
+    answer
         .fact("core_seconds", number(core_seconds))
         .fact("threads", study.threads)
         .fact("seconds", number(core_seconds / study.threads.max(1) as f64));
@@ -254,21 +254,21 @@ fn estimate(study: &Study, costs: &[Cost]) -> Report {
         row.insert("core_seconds".into(), number(cost.core_seconds));
         row
     };
-    report.rows("sweeps", costs.iter().map(row).collect()).take()
+    answer.rows("sweeps", costs.iter().map(row).collect()).take()
 }
 
 /// The claims and what became of them; as JSON everything that is on record.
-fn report(study: &Study, records: &[FigureRecord], format: Format) -> Report {
-    let mut report = Report::default();
+fn answer(study: &Study, records: &[FigureRecord], format: Format) -> Answer {
+    let mut answer = Answer::default();
     if format != Format::Csv {
-        report.fact("directory", study.directory.display().to_string()).fact("scale", study.scale.name()).fact("data", study.data.clone());
+        answer.fact("directory", study.directory.display().to_string()).fact("scale", study.scale.name()).fact("data", study.data.clone());
     }
     if format == Format::Json {
         let rows = records.iter().filter_map(|record| match serde_json::to_value(record) {
             Ok(serde_json::Value::Object(object)) => Some(object),
             _ => None,
         });
-        return report.rows("figures", rows.collect()).take();
+        return answer.rows("figures", rows.collect()).take();
     }
     let row = |record: &FigureRecord, claim: &isinglass_lab::reproduce::Claim| {
         let mut row = Record::new();
@@ -281,5 +281,5 @@ fn report(study: &Study, records: &[FigureRecord], format: Format) -> Report {
         row
     };
     let rows = records.iter().flat_map(|record| record.claims.iter().map(move |claim| row(record, claim)));
-    report.rows("claims", rows.collect()).take()
+    answer.rows("claims", rows.collect()).take()
 }

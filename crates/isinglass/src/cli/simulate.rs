@@ -134,18 +134,18 @@ impl Args {
                 outcomes.iter().map(|Outcome { field, measurement, comparison }| Shown { field, measurement, comparison }).collect();
             picture(&shown)?.save(path)?;
         }
-        let mut report = super::report::Report::default();
-        report.facts(describe_network(fields[0].network())).facts(records::simulation(&simulation));
+        let mut answer = super::answer::Answer::default();
+        answer.facts(describe_network(fields[0].network())).facts(records::simulation(&simulation));
         let rows: Vec<_> = match self.output.format() {
             Format::Json => outcomes.iter().map(records::network).collect::<Result<_, _>>()?,
             Format::Csv => outcomes.iter().flat_map(|outcome| records::rows(outcome, self.rows)).collect(),
             Format::Table => outcomes.iter().flat_map(|outcome| records::brief_rows(outcome, self.rows)).collect(),
         };
         if self.output.format() == Format::Table {
-            report.fact("verdict", outcomes.iter().map(records::verdict).collect::<Vec<_>>().join(" "));
+            answer.fact("verdict", outcomes.iter().map(records::verdict).collect::<Vec<_>>().join(" "));
         }
-        report.rows("networks", rows);
-        Ok(report.print(self.output.format())?)
+        answer.rows("networks", rows);
+        Ok(answer.print(self.output.format())?)
     }
 
     /// The networks, one for each variance.

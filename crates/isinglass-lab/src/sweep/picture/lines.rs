@@ -3,10 +3,7 @@
 use super::axis::SweepAxis;
 use super::pool::Pool;
 use super::{Results, labels};
-use crate::chart::{Axis, Band, Dash, Legend, Marker, PALETTE, Panel, Series};
-
-const DASHES: [Dash; 3] = [Dash::Solid, Dash::Dashed, Dash::DashDot];
-const MARKERS: [Marker; 4] = [Marker::Circle, Marker::Square, Marker::Diamond, Marker::Triangle];
+use crate::chart::{Axis, Legend, Look, Panel};
 
 pub(super) fn panel(results: &Results<'_>, x: &SweepAxis, columns: &[&str]) -> Panel {
     let (axis, places) = x.in_line();
@@ -25,18 +22,17 @@ pub(super) fn panel(results: &Results<'_>, x: &SweepAxis, columns: &[&str]) -> P
                 pools[place].add(row, column);
             }
         }
-        let colour = PALETTE[index % PALETTE.len()];
+        let look = Look::nth(index);
         let points: Vec<(f64, f64)> =
             places.iter().zip(&pools).map(|(&place, pool)| (place, pool.mean())).filter(|(_, mean)| mean.is_finite()).collect();
         if pools.iter().any(Pool::has_several) {
             let around = places.iter().zip(&pools).filter(|(_, pool)| pool.mean().is_finite());
             let around =
                 around.map(|(&place, pool)| (place, pool.mean() - pool.standard_deviation(), pool.mean() + pool.standard_deviation()));
-            panel = panel.band(Band::new(around).colour(colour));
+            panel = panel.band(look.band(around));
         }
         // Between words there is nothing to go through.
-        let series = if x.numbers.is_some() { Series::line(points) } else { Series::markers(points) };
-        let series = series.colour(colour).dash(DASHES[index % DASHES.len()]).marker(MARKERS[index % MARKERS.len()]);
+        let series = if x.numbers.is_some() { look.marked_line(points) } else { look.markers(points) };
         panel = panel.series(if columns.len() > 1 { series.name(labels::column_label(column)) } else { series });
     }
     panel

@@ -8,8 +8,8 @@ use isinglass_data::fetch::{Fetched, Progress, fetch};
 
 use super::DirectoryArgs;
 use crate::cli::CliError;
+use crate::cli::answer::{Answer, Record};
 use crate::cli::output::{FormatArgs, usage};
-use crate::cli::report::{Record, Report};
 
 /// Download a data set, or check the one that is here.
 ///
@@ -49,11 +49,11 @@ impl Args {
         let bar = progress_bar();
         let fetched = fetch(&archive, &data, &mirrors, &mut |progress| show(&bar, progress));
         bar.finish_and_clear();
-        let mut report = Report::default();
-        report.fact("dataset", archive.name).fact("directory", archive.directory(&data).display().to_string());
+        let mut answer = Answer::default();
+        answer.fact("dataset", archive.name).fact("directory", archive.directory(&data).display().to_string());
         let rows = fetched?.iter().zip(&archive.members).map(|(file, member)| describe(file, member.sha256)).collect();
-        report.rows("files", rows);
-        Ok(report.print(self.output.format)?)
+        answer.rows("files", rows);
+        Ok(answer.print(self.output.format)?)
     }
 }
 

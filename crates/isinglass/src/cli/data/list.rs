@@ -5,8 +5,8 @@ use isinglass_data::digits;
 
 use super::DirectoryArgs;
 use crate::cli::CliError;
+use crate::cli::answer::{Answer, Record};
 use crate::cli::output::FormatArgs;
-use crate::cli::report::{Record, Report};
 
 /// The data sets there are, and whether they are here.
 #[derive(Debug, clap::Args)]
@@ -29,9 +29,9 @@ impl Args {
             let place = archive.directory(&data).display().to_string();
             rows.push(describe(archive.name, [archive.train, archive.test, archive.classes.len()], present, place));
         }
-        let mut report = Report::default();
-        report.rows("datasets", rows);
-        Ok(report.print(self.output.format)?)
+        let mut answer = Answer::default();
+        answer.rows("datasets", rows);
+        Ok(answer.print(self.output.format)?)
     }
 }
 

@@ -8,8 +8,8 @@ use isinglass_lab::chart::{ImageSheet, plain};
 
 use super::DirectoryArgs;
 use crate::cli::CliError;
+use crate::cli::answer::{Answer, Record, number};
 use crate::cli::output::OutputArgs;
-use crate::cli::report::{Record, Report, number};
 
 /// What is in a data set: images of each class, mean and standard deviation of the pixels (0 to 255).
 ///
@@ -68,12 +68,12 @@ impl Args {
         }
         let (mean, deviation) = split.moments();
         let (height, width) = split.shape();
-        let mut report = Report::default();
-        report.fact("dataset", data.name.as_str()).fact("split", self.split.name());
-        report.fact("images", split.len()).fact("classes", data.classes).fact("height", height).fact("width", width);
-        report.fact("mean", number(mean)).fact("standard_deviation", number(deviation));
-        report.rows("class_counts", split.class_counts(data.classes).into_iter().zip(&names).enumerate().map(describe).collect());
-        Ok(report.print(self.output.format())?)
+        let mut answer = Answer::default();
+        answer.fact("dataset", data.name.as_str()).fact("split", self.split.name());
+        answer.fact("images", split.len()).fact("classes", data.classes).fact("height", height).fact("width", width);
+        answer.fact("mean", number(mean)).fact("standard_deviation", number(deviation));
+        answer.rows("class_counts", split.class_counts(data.classes).into_iter().zip(&names).enumerate().map(describe).collect());
+        Ok(answer.print(self.output.format())?)
     }
 }
 

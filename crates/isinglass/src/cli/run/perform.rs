@@ -11,8 +11,8 @@ use serde_json::Value;
 use super::progress::{Watcher, introduce, tell};
 use super::signals::Signals;
 use super::tables;
+use crate::cli::answer::{Answer, wrap};
 use crate::cli::output::{OutputArgs, ThreadsArgs};
-use crate::cli::report::{Report, wrap};
 use crate::cli::{CliError, Format};
 
 /// How a run is made and shown, without changing how it ends.
@@ -77,17 +77,17 @@ impl PerformArgs {
         match self.output.format() {
             Format::Table => Ok(write_tables(&mut io::stdout().lock(), directory, &summary)?),
             Format::Json => {
-                let mut report = Report::default();
-                report.fact("run", directory.display().to_string());
+                let mut answer = Answer::default();
+                answer.fact("run", directory.display().to_string());
                 if let Value::Object(summary) = summary {
-                    report.facts(summary);
+                    answer.facts(summary);
                 }
-                Ok(report.print(Format::Json)?)
+                Ok(answer.print(Format::Json)?)
             }
             Format::Csv => {
-                let mut report = Report::default();
-                report.rows("scores", tables::score_rows(&summary));
-                Ok(report.print(Format::Csv)?)
+                let mut answer = Answer::default();
+                answer.rows("scores", tables::score_rows(&summary));
+                Ok(answer.print(Format::Csv)?)
             }
         }
     }

@@ -6,7 +6,7 @@ use isinglass_theory::verdict::digits;
 use serde_json::Value;
 
 use super::histogram::blocks;
-use crate::cli::report::{Record, to_record, write_columns};
+use crate::cli::answer::{Record, to_record, write_columns};
 
 /// What each layer consists of, in the manner of larq, and the sum.
 pub fn write_summary(out: &mut impl Write, result: &Value) -> io::Result<()> {

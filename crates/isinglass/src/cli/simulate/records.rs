@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{Outcome, Rows};
 use crate::cli::CliError;
-use crate::cli::report::{Record, number};
+use crate::cli::answer::{Record, number};
 use crate::cli::theory::network::{describe_variances, title};
 
 /// The settings that all networks share.

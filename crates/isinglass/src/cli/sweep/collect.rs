@@ -9,7 +9,7 @@ use isinglass_lab::sweep::Sweep;
 use isinglass_lab::sweep::picture::{Results, View};
 use serde_json::Value;
 
-use crate::cli::report::{Record, Report};
+use crate::cli::answer::{Answer, Record};
 use crate::cli::{self, CliError};
 
 /// The results of all cells, one row each.
@@ -72,17 +72,17 @@ impl Args {
             let view = View::choose(&results, self.x.as_deref(), self.y.as_deref())?;
             Figure::new().panel(view.panel(&results, &self.value)?).save(path)?;
         }
-        let mut report = Report::default();
+        let mut answer = Answer::default();
         match self.format {
-            Format::Csv => Ok(report.rows("cells", rows).take().print(cli::Format::Csv)?),
+            Format::Csv => Ok(answer.rows("cells", rows).take().print(cli::Format::Csv)?),
             Format::Json => {
-                report.fact("sweep", self.directory.display().to_string());
-                Ok(report.rows("cells", rows).take().print(cli::Format::Json)?)
+                answer.fact("sweep", self.directory.display().to_string());
+                Ok(answer.rows("cells", rows).take().print(cli::Format::Json)?)
             }
             Format::Jsonl => Ok(write_lines(&rows)?),
             Format::Table => {
                 let axes: Vec<&str> = sweep.grid().axes().collect();
-                Ok(report.rows("cells", rows.into_iter().map(|row| abridged(row, &axes)).collect()).take().print(cli::Format::Table)?)
+                Ok(answer.rows("cells", rows.into_iter().map(|row| abridged(row, &axes)).collect()).take().print(cli::Format::Table)?)
             }
         }
     }

@@ -6,7 +6,7 @@ use isinglass_lab::sweep::slurm::{Jobs, QueuedTask, Submission, TaskState};
 use serde_json::Value;
 
 use super::submit::counted;
-use crate::cli::report::Record;
+use crate::cli::answer::Record;
 
 /// How the tasks of a job stand.
 struct Tally {

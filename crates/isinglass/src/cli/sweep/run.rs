@@ -56,7 +56,7 @@ impl Args {
         let sweep = Sweep::create(&self.out, grid, self.keep_runs)?;
         let command = format!("isinglass sweep run {} --out {}{}", self.grid.display(), self.out.display(), self.work.data_dir_flag());
         perform(&sweep, &data, &self.work, None, &command)?;
-        super::status::report(&sweep, &Jobs::default(), self.print.format)?.print(self.print.format)?;
+        super::status::answer(&sweep, &Jobs::default(), self.print.format)?.print(self.print.format)?;
         super::work::end(&sweep)
     }
 }

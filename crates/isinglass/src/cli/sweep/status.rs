@@ -8,8 +8,8 @@ use isinglass_lab::sweep::{Cell, Sweep};
 use serde_json::Value;
 
 use super::jobs::{describe_jobs, job_rows};
+use crate::cli::answer::{Answer, Record};
 use crate::cli::output::FormatArgs;
-use crate::cli::report::{Record, Report};
 use crate::cli::run::progress::tell;
 use crate::cli::{CliError, Format};
 
@@ -37,12 +37,12 @@ impl Args {
         if let Some(trouble) = jobs.trouble() {
             tell(&format!("what is in the queue is not known, and this is by the files alone: {trouble}"));
         }
-        Ok(report(&sweep, &jobs, self.print.format)?.print(self.print.format)?)
+        Ok(answer(&sweep, &jobs, self.print.format)?.print(self.print.format)?)
     }
 }
 
 /// How a sweep stands. As CSV one line of counts.
-pub fn report(sweep: &Sweep, jobs: &Jobs, format: Format) -> Result<Report, CliError> {
+pub fn answer(sweep: &Sweep, jobs: &Jobs, format: Format) -> Result<Answer, CliError> {
     let (mut done, mut running, mut failed, mut waiting, mut queued, mut lost) = (0, 0, 0, 0, 0, 0);
     let mut rows = Vec::new();
     for cell in sweep.cells() {
@@ -75,23 +75,23 @@ pub fn report(sweep: &Sweep, jobs: &Jobs, format: Format) -> Result<Report, CliE
             Standing::Waiting => waiting += 1,
         }
     }
-    let mut report = Report::default();
-    report.fact("sweep", sweep.directory().display().to_string()).fact("cells", sweep.cells().len());
-    report.fact("done", done).fact("running", running).fact("failed", failed).fact("waiting", waiting);
-    report.fact("queued", if jobs.trouble().is_none() { Value::from(queued) } else { Value::Null });
+    let mut answer = Answer::default();
+    answer.fact("sweep", sweep.directory().display().to_string()).fact("cells", sweep.cells().len());
+    answer.fact("done", done).fact("running", running).fact("failed", failed).fact("waiting", waiting);
+    answer.fact("queued", if jobs.trouble().is_none() { Value::from(queued) } else { Value::Null });
     match format {
         Format::Json => {
-            report.fact("jobs", job_rows(jobs));
+            answer.fact("jobs", job_rows(jobs));
         }
         Format::Table => {
-            report.facts(describe_jobs(jobs, lost));
+            answer.facts(describe_jobs(jobs, lost));
         }
         Format::Csv => {}
     }
     if format != Format::Csv {
-        report.rows("unfinished", rows);
+        answer.rows("unfinished", rows);
     }
-    Ok(report)
+    Ok(answer)
 }
 
 fn row(cell: &Cell, standing: &Standing<'_>, epochs: Value, error: Value, jobs: &Jobs) -> Record {

@@ -9,8 +9,8 @@ use isinglass_lab::sweep::{Grid, Sweep};
 use super::progress::duration;
 use super::run::load;
 use super::work::checkpoint_interval;
+use crate::cli::answer::{Answer, number};
 use crate::cli::output::{FormatArgs, usage};
-use crate::cli::report::{Report, number};
 use crate::cli::run::progress::tell;
 use crate::cli::{CliError, Format};
 
@@ -163,7 +163,7 @@ impl Args {
         let sweep = Sweep::create(&self.out, grid, self.keep_runs)?;
         let submitted = sweep.submit(&data, &options)?;
         self.tell(&describe(&submitted.draft));
-        Ok(report(&sweep, &submitted.draft).print(self.print.format)?)
+        Ok(answer(&sweep, &submitted.draft).print(self.print.format)?)
     }
 
     fn tell(&self, text: &str) {
@@ -189,25 +189,25 @@ impl Args {
         use std::io::Write;
         match self.print.format {
             Format::Table => Ok(std::io::stdout().write_all(draft.script.as_bytes())?),
-            format => Ok(report(sweep, draft).fact("text", draft.script.clone()).take().print(format)?),
+            format => Ok(answer(sweep, draft).fact("text", draft.script.clone()).take().print(format)?),
         }
     }
 }
 
 /// What was submitted, or would be. What does not exist, because nothing was left, is null.
-fn report(sweep: &Sweep, draft: &Draft) -> Report {
+fn answer(sweep: &Sweep, draft: &Draft) -> Answer {
     let submission = &draft.submission;
     let if_any = |text: String| (draft.tasks() > 0).then_some(text);
-    let mut report = Report::default();
-    report.fact("sweep", sweep.directory().display().to_string());
-    report.fact("job", submission.job.clone());
-    report.fact("name", if_any(submission.job_name()));
-    report.fact("tasks", draft.tasks()).fact("cells", draft.cells());
-    report.fact("seconds", number(draft.seconds));
-    report.fact("done", draft.done).fact("running", draft.running).fact("failed", draft.failed).fact("queued", draft.queued);
-    report.fact("directory", if_any(submission.directory.display().to_string()));
-    report.fact("script", if_any(submission.script().display().to_string()));
-    report
+    let mut answer = Answer::default();
+    answer.fact("sweep", sweep.directory().display().to_string());
+    answer.fact("job", submission.job.clone());
+    answer.fact("name", if_any(submission.job_name()));
+    answer.fact("tasks", draft.tasks()).fact("cells", draft.cells());
+    answer.fact("seconds", number(draft.seconds));
+    answer.fact("done", draft.done).fact("running", draft.running).fact("failed", draft.failed).fact("queued", draft.queued);
+    answer.fact("directory", if_any(submission.directory.display().to_string()));
+    answer.fact("script", if_any(submission.script().display().to_string()));
+    answer
 }
 
 /// `96 cells in 4 tasks of about 5 min; 12 are done`.

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::network::{NetworkArgs, OutputArgs, describe_network, describe_variances, network_title};
 use super::point::describe_point;
-use crate::cli::report::{Record, Report, number};
+use crate::cli::answer::{Answer, Record, number};
 use crate::cli::{CliError, Format};
 
 /// Which σ_m² and σ_b² to use for a network of a given depth.
@@ -43,8 +43,8 @@ impl Args {
         if let Some(path) = plot {
             super::pictures::reach(&network_title(&network), &network, &advice)?.save(path)?;
         }
-        let mut report = Report::default();
-        report
+        let mut answer = Answer::default();
+        answer
             .facts(describe_network(&network))
             .fact("depth", self.depth)
             .fact("reach", self.reach)
@@ -53,7 +53,7 @@ impl Args {
         let best = describe(network.model(), &advice.best);
         let smallest = advice.smallest.as_ref().map(|smallest| describe(network.model(), smallest));
         if self.output.format() == Format::Table {
-            report.rows("advice", side_by_side(&best, smallest.as_ref()));
+            answer.rows("advice", side_by_side(&best, smallest.as_ref()));
         } else {
             // CSV keeps its columns even if there is nothing to put into them.
             let nothing = || match self.output.format() {
@@ -61,10 +61,10 @@ impl Args {
                 _ => Value::Null,
             };
             let smallest = smallest.map_or_else(nothing, Value::Object);
-            report.fact("best", best).fact("smallest", smallest);
+            answer.fact("best", best).fact("smallest", smallest);
         }
-        report.fact("verdict", verdict::of_advice(&network, &advice)?);
-        Ok(report.print(self.output.format())?)
+        answer.fact("verdict", verdict::of_advice(&network, &advice)?);
+        Ok(answer.print(self.output.format())?)
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::network::{NetworkArgs, OutputArgs, describe_network, describe_variances, network_title, usage};
 use super::range::{Range, at_least_two};
 use crate::cli::CliError;
-use crate::cli::report::{Record, Report, number};
+use crate::cli::answer::{Answer, Record, number};
 
 /// All critical initialisations, and which of them can be used.
 ///
@@ -57,24 +57,24 @@ impl Args {
             let drawn = if matches!(critical, CriticalSet::Line { .. }) { line(&network, self.q, 400)? } else { points.clone() };
             super::pictures::critical_line(&network_title(&network), network.model(), &drawn).save(path)?;
         }
-        let mut report = Report::default();
-        report.facts(describe_network(&network)).fact("exists", !points.is_empty()).fact("reachable", critical.is_reachable());
+        let mut answer = Answer::default();
+        answer.facts(describe_network(&network)).fact("exists", !points.is_empty()).fact("reachable", critical.is_reachable());
         if let CriticalSet::Line { start, allowed } = &critical {
-            report.fact("start", describe(network.model(), start));
+            answer.fact("start", describe(network.model(), start));
             let segments = allowed.iter().map(|segment| {
                 let mut record = Record::new();
                 record.insert("from".into(), describe(network.model(), &segment.from).into());
                 record.insert("to".into(), segment.to.as_ref().map_or(Value::Null, |to| describe(network.model(), to).into()));
                 Value::Object(record)
             });
-            report.fact("allowed", segments.collect::<Vec<_>>());
+            answer.fact("allowed", segments.collect::<Vec<_>>());
         }
         let columns = describe_with_limit(network.model(), &CriticalPoint { q: 0.0, sigma2: None, sigma_b2: 0.0 }, &critical);
-        report
+        answer
             .rows("points", points.iter().map(|point| describe_with_limit(network.model(), point, &critical)).collect())
             .columns(columns.into_iter().map(|(key, _)| key));
-        report.fact("verdict", verdict::of_criticality(&network, &critical)?);
-        Ok(report.print(self.output.format())?)
+        answer.fact("verdict", verdict::of_criticality(&network, &critical)?);
+        Ok(answer.print(self.output.format())?)
     }
 }
 

@@ -8,7 +8,7 @@ use isinglass_theory::{Correlation, MeanField};
 use super::network::{NetworkArgs, OutputArgs, VarianceArgs, describe_network, describe_variances, title};
 use super::range::at_least_two;
 use crate::cli::CliError;
-use crate::cli::report::{Record, Report, number};
+use crate::cli::answer::{Answer, Record, number};
 
 /// The correlation map c_in → c_out of one layer, with the variance at its fixed point.
 ///
@@ -51,13 +51,13 @@ impl Args {
                 .collect::<Result<Vec<_>, CliError>>()?;
             super::pictures::correlation_map(&title(&field), &curve).save(path)?;
         }
-        let mut report = Report::default();
-        report
+        let mut answer = Answer::default();
+        answer
             .facts(describe_network(&network))
             .facts(describe_variances(network.model(), field.sigma2(), field.sigma_b2()))
             .fact("q_star", number(q_star.finite()))
             .rows("map", rows);
-        Ok(report.print(self.output.format())?)
+        Ok(answer.print(self.output.format())?)
     }
 }
 

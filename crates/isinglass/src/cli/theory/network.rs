@@ -3,8 +3,8 @@
 use isinglass_theory::{MeanField, Model, Network, Neuron, WeightVariance};
 
 use crate::cli::CliError;
+use crate::cli::answer::{Record, number};
 pub use crate::cli::output::{FormatArgs, OutputArgs, usage};
-use crate::cli::report::{Record, number};
 
 /// Which network.
 #[derive(Debug, clap::Args)]

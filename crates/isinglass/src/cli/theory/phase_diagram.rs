@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::network::{NetworkArgs, OutputArgs, describe_network, weight_variance_key};
 use super::range::{Grid, Range};
-use crate::cli::report::{Record, Report, number};
+use crate::cli::answer::{Answer, Record, number};
 use crate::cli::{CliError, Format};
 use isinglass_lab::csv;
 
@@ -89,8 +89,8 @@ impl Args {
         match self.output.format() {
             Format::Csv => Ok(write_csv(network.model(), &diagram, quantity)?),
             format => {
-                let report = report(&network, &diagram, quantity, &line, &critical, format)?;
-                Ok(report.print(format)?)
+                let answer = answer(&network, &diagram, quantity, &line, &critical, format)?;
+                Ok(answer.print(format)?)
             }
         }
     }
@@ -151,28 +151,28 @@ fn write_csv(model: Model, diagram: &PhaseDiagram, quantity: Quantity) -> io::Re
     out.flush()
 }
 
-fn report(
+fn answer(
     network: &Network,
     diagram: &PhaseDiagram,
     quantity: Quantity,
     line: &[CriticalPoint],
     critical: &CriticalSet,
     format: Format,
-) -> Result<Report, CliError> {
-    let mut report = Report::default();
-    report.facts(describe_network(network));
+) -> Result<Answer, CliError> {
+    let mut answer = Answer::default();
+    answer.facts(describe_network(network));
     if format == Format::Json {
         let key = weight_variance_key(network.model()).unwrap_or("sigma2");
         let list = |values: &[f64]| Value::from(values.to_vec());
-        report.fact(key, list(&diagram.x)).fact("sigma_b2", list(&diagram.y));
+        answer.fact(key, list(&diagram.x)).fact("sigma_b2", list(&diagram.y));
         let rows = |value: fn(&Cell) -> Value| -> Value {
             diagram.cells().chunks(diagram.x.len()).map(|row| row.iter().map(value).collect::<Vec<_>>()).collect::<Vec<_>>().into()
         };
-        report.fact("chi_1", rows(|cell| number(cell.chi_1)));
+        answer.fact("chi_1", rows(|cell| number(cell.chi_1)));
         if quantity == Quantity::XiC {
-            report.fact("xi_c", rows(|cell| number(cell.xi_c)));
+            answer.fact("xi_c", rows(|cell| number(cell.xi_c)));
         }
-        report.fact("q_star", rows(|cell| number(cell.q_star))).fact("phase", rows(|cell| cell.phase.map(|phase| phase.name()).into()));
+        answer.fact("q_star", rows(|cell| number(cell.q_star))).fact("phase", rows(|cell| cell.phase.map(|phase| phase.name()).into()));
         let points = line.iter().map(|point| {
             let mut record = Record::new();
             record.insert("q".into(), number(point.q));
@@ -180,15 +180,15 @@ fn report(
             record.insert("sigma_b2".into(), number(point.sigma_b2));
             record
         });
-        report.rows("critical_line", points.collect());
+        answer.rows("critical_line", points.collect());
     } else {
-        report.fact("points", diagram.cells().len());
+        answer.fact("points", diagram.cells().len());
         for name in ["ordered", "critical", "chaotic", "noise-limited"] {
             let count = diagram.cells().iter().filter(|cell| cell.phase.is_some_and(|phase| phase.name() == name)).count();
-            report.fact(name, count);
+            answer.fact(name, count);
         }
-        report.fact("not allowed", diagram.cells().iter().filter(|cell| cell.phase.is_none()).count());
+        answer.fact("not allowed", diagram.cells().iter().filter(|cell| cell.phase.is_none()).count());
     }
-    report.fact("verdict", verdict::of_criticality(network, critical)?);
-    Ok(report)
+    answer.fact("verdict", verdict::of_criticality(network, critical)?);
+    Ok(answer)
 }

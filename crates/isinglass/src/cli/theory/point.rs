@@ -4,7 +4,7 @@ use isinglass_theory::{Point, verdict};
 
 use super::network::{FormatArgs, NetworkArgs, VarianceArgs, describe_network, describe_variances};
 use crate::cli::CliError;
-use crate::cli::report::{Record, Report, number};
+use crate::cli::answer::{Answer, Record, number};
 
 /// Fixed points, slopes, depth scales and the phase at one initialisation.
 ///
@@ -30,13 +30,13 @@ impl Args {
         let network = self.network.network()?;
         let field = self.variances.field(&network)?;
         let point = Point::of(&field)?;
-        let mut report = Report::default();
-        report
+        let mut answer = Answer::default();
+        answer
             .facts(describe_network(&network))
             .facts(describe_variances(network.model(), field.sigma2(), field.sigma_b2()))
             .facts(describe_point(&point))
             .fact("verdict", verdict::of_point(&field, &point)?);
-        Ok(report.print(self.output.format)?)
+        Ok(answer.print(self.output.format)?)
     }
 }
 

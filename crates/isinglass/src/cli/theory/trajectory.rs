@@ -5,7 +5,7 @@ use isinglass_theory::activation::FieldPair;
 
 use super::network::{NetworkArgs, OutputArgs, VarianceArgs, describe_network, describe_variances, title, usage};
 use crate::cli::CliError;
-use crate::cli::report::{Record, Report, number};
+use crate::cli::answer::{Answer, Record, number};
 
 /// A pair of signals, layer by layer.
 ///
@@ -71,12 +71,12 @@ impl Args {
         if let Some(path) = plot {
             super::pictures::trajectory(&title(&field), &layers).save(path)?;
         }
-        let mut report = Report::default();
-        report
+        let mut answer = Answer::default();
+        answer
             .facts(describe_network(&network))
             .facts(describe_variances(network.model(), field.sigma2(), field.sigma_b2()))
             .rows("layers", layers.iter().enumerate().map(|(layer, pair)| describe_layer(layer, pair)).collect());
-        Ok(report.print(self.output.format())?)
+        Ok(answer.print(self.output.format())?)
     }
 }
 
