@@ -306,3 +306,27 @@ fn wrong_flags_and_places_are_one_sentence_and_leave_nothing() {
     }
     assert!(home.fails("sweep run grid.toml --out /proc/isinglass", 2).contains("cannot use the directory"));
 }
+
+#[test]
+fn figures_are_submitted_and_drawn_when_their_sweeps_are_done() {
+    let mut home = cluster("submit-figures", GRID);
+    let command = "reproduce fig6 --scale smoke --out figures --data-dir data --quiet";
+    let submitted = home.json(&format!("{command} --slurm --partition long --time 30"));
+    let sweep = &submitted["sweeps"][0];
+    assert_eq!(sweep["sweep"], "figures/sweeps/initialisations");
+    assert!(sweep["job"] == "41" && sweep["cells"].as_u64().unwrap() > 1, "{submitted}");
+    let [name] = &submissions(&home, "figures/sweeps/initialisations")[..] else { panic!("one submission") };
+    let script = format!("figures/sweeps/initialisations/slurm/{name}/job.sh");
+    assert!(text(&home, &script).contains("#SBATCH --partition=long"));
+    // What is in the queue is not submitted again, and nothing is drawn before it is done.
+    assert!(home.json(&format!("{command} --slurm"))["sweeps"][0]["job"].is_null());
+    assert!(!home.path("figures/fig6").exists());
+    for task in 0..usize::try_from(sweep["tasks"].as_u64().unwrap()).unwrap() {
+        run_task(&home, &json!({ "script": home.path(&script) }), task);
+    }
+    fs::remove_file(home.path("queue")).unwrap();
+    home.succeeds(command);
+    home.read("figures/fig6/initialisations.svg");
+    home.set("PATH", home.path("nothing"));
+    assert!(home.fails("reproduce fig6 --scale smoke --out other --data-dir data --slurm --quiet", 2).contains("sbatch"));
+}
