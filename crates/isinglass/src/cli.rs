@@ -144,6 +144,14 @@ pub enum CliError {
         /// The sweep's directory.
         directory: PathBuf,
     },
+    /// Cells that a figure needs wait in a queue, to be run elsewhere.
+    #[error("{cells} cells of {} are in Slurm's queue or running there: run this again when `isinglass sweep status` says that they are done, or cancel their job", .directory.display())]
+    Queued {
+        /// How many.
+        cells: usize,
+        /// The sweep's directory.
+        directory: PathBuf,
+    },
     /// A network cannot be packed.
     #[error(transparent)]
     Pack(#[from] isinglass_lab::packing::PackError),
@@ -197,6 +205,7 @@ impl CliError {
     pub fn exit_code(&self) -> ExitCode {
         use isinglass_lab::packing::PackError;
         use isinglass_lab::report::ReportError;
+        use isinglass_lab::reproduce::ReproduceError;
         use isinglass_lab::simulate::SimulateError;
         use isinglass_lab::sweep::SweepError;
         use isinglass_lab::sweep::slurm::SlurmError;
@@ -208,7 +217,10 @@ impl CliError {
             Self::Run(error) if broke_off(error) => ExitCode::from(1),
             Self::Pack(PackError::Differs { .. } | PackError::Write { .. }) => ExitCode::from(1),
             Self::Report(ReportError::Write { .. }) => ExitCode::from(1),
-            Self::Sweep(SweepError::Write { .. }) | Self::CellsFailed { .. } | Self::Reproduce(_) => ExitCode::from(1),
+            Self::Sweep(SweepError::Write { .. })
+            | Self::CellsFailed { .. }
+            | Self::Queued { .. }
+            | Self::Reproduce(ReproduceError::Write { .. } | ReproduceError::Unfinished { .. }) => ExitCode::from(1),
             // A scheduler that refuses or is down; one that is not installed, or a wrong value, is the user's to change.
             Self::Sweep(SweepError::Slurm(
                 SlurmError::Failed { .. } | SlurmError::Silent { .. } | SlurmError::NoNumber { .. } | SlurmError::UnknownQueue { .. },

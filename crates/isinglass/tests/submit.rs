@@ -319,8 +319,12 @@ fn figures_are_submitted_and_drawn_when_their_sweeps_are_done() {
     let script = format!("figures/sweeps/initialisations/slurm/{name}/job.sh");
     assert!(text(&home, &script).contains("#SBATCH --partition=long"));
     // What is in the queue is not submitted again, and nothing is drawn before it is done.
-    assert!(home.json(&format!("{command} --slurm"))["sweeps"][0]["job"].is_null());
+    let again = home.json(&format!("{command} --slurm"));
+    assert!(again["sweeps"][0]["job"].is_null() && again["sweeps"][0]["queued"] == sweep["cells"], "{again}");
+    let early = home.fails(command, 1);
+    assert!(early.contains("in Slurm's queue") && early.contains("figures/sweeps/initialisations"), "{early}");
     assert!(!home.path("figures/fig6").exists());
+    assert_eq!(home.json("sweep status figures/sweeps/initialisations")["done"], 0);
     for task in 0..usize::try_from(sweep["tasks"].as_u64().unwrap()).unwrap() {
         run_task(&home, &json!({ "script": home.path(&script) }), task);
     }

@@ -35,8 +35,8 @@ pub(super) fn add(study: &Study, output: &mut Output) -> Result<(), ReproduceErr
             single = single.panel(panel);
         }
     }
-    output.picture("counterparts", &sampled.size(1500, 460), "The surrogate and stochastic binary networks, by the number of samples.")?;
-    output.picture("deterministic", &single.size(1040, 460), "One stochastic binary network beside the deterministic one, sign(M).")?;
+    output.picture("counterparts", &sampled.size(1110, 400), "The surrogate and stochastic binary networks, by the number of samples.")?;
+    output.picture("deterministic", &single.size(800, 420), "One stochastic binary network beside the deterministic one, sign(M).")?;
     let distance = |column: &str, other: &str| results.results.distance(column, other);
     let gaps = [1, 5, 100].map(|samples| distance(ACCURACY, &format!("train_stochastic_{samples}_accuracy")));
     let claim = "Stochastic binary networks match the surrogate more closely as the number of samples increases.";

@@ -58,7 +58,7 @@ pub(super) fn make(study: &Study) -> Result<FigureRecord, ReproduceError> {
         let points = line.iter().filter_map(|point| Some((point.sigma_b2, point.sigma2?)));
         panel = panel.series(Look::nth(index).line(points).name(name));
     }
-    let figure = Figure::new().title("Critical initialisations of the deterministic surrogate").panel(panel).size(960, 520);
+    let figure = Figure::new().title("Critical initialisations of the deterministic surrogate").panel(panel).size(860, 500);
     output.picture(
         "critical-lines",
         &figure,

@@ -78,7 +78,7 @@ pub(super) fn make(study: &Study) -> Result<FigureRecord, ReproduceError> {
         by_neuron = by_neuron.with(name, index, &curve);
     }
     let title = "Depth scales without biases";
-    output.picture("neurons", &by_neuron.figure(title), "Without biases. Only unit gain, and LRT with continuous neurons, have a scale that diverges, and at σ_m² → 1 only. LRT with binary neurons remembers no variance at all (ξ_q = 0).")?;
+    output.picture("neurons", &by_neuron.figure(title), "Without biases. Only unit gain, and LRT with continuous neurons, have a scale that diverges, and at σ_m² → 1 only; in (b) the two coincide. LRT with binary neurons remembers no variance at all (ξ_q = 0).")?;
     let unit = Network::new(Model::Deterministic, Neuron::Tanh(1.0))?;
     let mut by_bias = Pair::new("tanh:1");
     for (index, sigma_b2) in SIGMA_B2.into_iter().enumerate() {
@@ -157,7 +157,7 @@ impl Pair {
     }
 
     fn figure(self, title: &str) -> Figure {
-        Figure::new().title(title).panel(self.variance).panel(self.correlation)
+        Figure::new().title(title).panel(self.variance).panel(self.correlation).size(960, 440)
     }
 }
 

@@ -11,7 +11,7 @@ use thiserror::Error;
 pub enum ReproduceError {
     /// A sweep behind a figure.
     #[error(transparent)]
-    Sweep(#[from] crate::sweep::SweepError),
+    Sweep(crate::sweep::SweepError),
     /// A simulation behind a figure.
     #[error(transparent)]
     Simulate(#[from] crate::simulate::SimulateError),
@@ -27,6 +27,9 @@ pub enum ReproduceError {
     /// A sweep cannot be drawn.
     #[error(transparent)]
     Picture(#[from] crate::sweep::picture::PictureError),
+    /// The directory has figures of another scale, other data or another seed.
+    #[error("{} was made at another scale, with other data or another seed: choose another directory with --out, or ask for the same", .0.display())]
+    Other(PathBuf),
     /// A sweep has not come to its end.
     #[error("{}: {left} of {cells} cells have not ended; `isinglass sweep status` says why", .sweep.display())]
     Unfinished {
@@ -45,4 +48,15 @@ pub enum ReproduceError {
         /// What the system says.
         source: io::Error,
     },
+}
+
+impl From<crate::sweep::SweepError> for ReproduceError {
+    fn from(error: crate::sweep::SweepError) -> Self {
+        use crate::sweep::SweepError;
+        match error {
+            // Users of figures have not seen the grids.
+            SweepError::OtherGrid { directory, .. } => Self::Other(directory),
+            error => Self::Sweep(error),
+        }
+    }
 }

@@ -24,7 +24,9 @@ pub(super) fn make(study: &Study) -> Result<FigureRecord, ReproduceError> {
     let sweep = Sweep::open(&study.sweep_directory(INITIALISATIONS))?;
     let results = Results::of(&sweep)?;
     let depths = results.numbers("depth");
-    let mut panel = Panel::new(Axis::log10("depth L"), Axis::linear("training accuracy").range(0.0, 1.0)).legend(Legend::Right);
+    let mut panel =
+        Panel::new(Axis::listed("depth L", depths.iter().map(f64::to_string)), Axis::linear("training accuracy").range(0.0, 1.0))
+            .legend(Legend::Right);
     let columns: Vec<String> = ["initialisation", "σ_m² of hidden layers"]
         .map(Into::into)
         .into_iter()
@@ -45,7 +47,8 @@ pub(super) fn make(study: &Study) -> Result<FigureRecord, ReproduceError> {
         );
         let beyond: Vec<f64> = accuracy.iter().filter(|(depth, _)| *depth >= DEEP).map(|&(_, value)| value).collect();
         deep.push(beyond.iter().sum::<f64>() / beyond.len().max(1) as f64);
-        panel = panel.series(Look::nth(index).marked_line(accuracy).name(name.replace("σ_m²", "σ_m^2")));
+        let places = accuracy.iter().enumerate().map(|(place, (_, accuracy))| (place as f64 + 1.0, *accuracy));
+        panel = panel.series(Look::nth(index).marked_line(places).name(name.replace("σ_m²", "σ_m^2")));
     }
     let figure = Figure::new().title("Common initialisations, put on means").panel(panel).size(860, 480);
     output.picture("initialisations", &figure, "Training accuracy over depth.")?;

@@ -42,7 +42,7 @@ pub(super) fn figure_2(study: &Study) -> Result<FigureRecord, ReproduceError> {
         all.push((name, results.reached(ACCURACY)?));
     }
     let caption = "Training accuracy of the surrogates, and three and six depth scales of the theory.";
-    output.picture("surrogates", &figure.size(1200, 560), caption)?;
+    output.picture("surrogates", &figure.size(960, 500), caption)?;
     for (name, reached) in &all {
         output.table(table(&depth_title(name), reached));
         let claim = format!("Trainable depth follows the correlation depth scale, and is largest as σ_m² → 1 ({name}).");
@@ -86,9 +86,9 @@ pub(super) fn figure_5(study: &Study) -> Result<FigureRecord, ReproduceError> {
         output.table(table(&depth_title(name), &reached));
     }
     let [first, second] = figures;
-    output.picture("gains", &first.size(1200, 560), "The exact sign neuron beside the unit gain.")?;
+    output.picture("gains", &first.size(960, 500), "The exact sign neuron beside the unit gain.")?;
     let caption = "Beyond σ_m² = 0.444 the supercritical gain is chaotic: ξ is there the scale on which signals move apart. LRT with binary neurons has no critical point.";
-    output.picture("others", &second.size(1200, 560), caption)?;
+    output.picture("others", &second.size(960, 500), caption)?;
     output.table(summary);
     output.finish()
 }

@@ -53,7 +53,7 @@ pub fn picture(networks: &[Shown<'_>]) -> Result<Figure, TheoryError> {
         correlation = over_layers(correlation, &shown.comparison.layers, |layer| &layer.c, look);
         map = over_correlations(map, shown, least, look)?.series(look.marked_line([(f64::NAN, f64::NAN)]).name(name(shown.field)));
     }
-    let mut figure = Figure::new().panel(variance).panel(correlation).panel(map).size(1500, 500);
+    let mut figure = Figure::new().panel(variance).panel(correlation).panel(map).size(1110, 420);
     if let Some(shown) = networks.first() {
         figure = figure.title(title(shown));
     }
@@ -97,7 +97,7 @@ fn title(shown: &Shown<'_>) -> String {
     let neuron = network.neuron().map(|neuron| neuron.to_string()).unwrap_or_default();
     let simulation = &shown.measurement.simulation;
     format!(
-        "{}, {neuron}, σ_b^2 = {}: N = {}, {} realisations (markers: mean, bands: one standard deviation, lines: theory)",
+        "{}, {neuron}, σ_b^2 = {}: N = {}, {} realisations (lines: theory)",
         network.model(),
         shown.field.sigma_b2(),
         simulation.width,

@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use indicatif::ProgressBar;
 use isinglass_data::archive::{ARCHIVES, data_directory};
 use isinglass_lab::reproduce::{Cost, FigureRecord, Plan, Scale, Study, Subject};
-use isinglass_lab::sweep::slurm::{Packing, SubmitOptions};
+use isinglass_lab::sweep::slurm::{Jobs, Packing, Standing, SubmitOptions};
 use isinglass_lab::sweep::{Sweep, SweepData, SweepError};
 
 use super::answer::{Answer, Record, number};
@@ -59,7 +59,7 @@ pub struct Args {
     dry_run: bool,
 
     /// Submit the sweeps to Slurm instead of running them here
-    #[arg(long)]
+    #[arg(long, conflicts_with = "dry_run")]
     slurm: bool,
 
     #[command(flatten)]
@@ -113,11 +113,15 @@ impl Args {
         let data = study.load(&plans)?;
         let costs = study.cost(&plans, &data, self.work.retries_failed())?;
         if self.dry_run {
+            self.tell(&introduction(&study, &costs, false));
             return Ok(estimate(&study, &costs).print(self.print.format)?);
         }
-        self.tell(&introduction(&study, &costs));
+        self.tell(&introduction(&study, &costs, self.slurm));
         if self.slurm {
             return self.submit(&study, &plans, &data);
+        }
+        for plan in &plans {
+            check_queue(&study.sweep(plan)?)?;
         }
         for (plan, cost) in plans.iter().zip(&costs) {
             let sweep = study.sweep(plan)?;
@@ -199,6 +203,8 @@ impl Args {
             row.insert("tasks".into(), submitted.draft.tasks().into());
             row.insert("cells".into(), submitted.draft.cells().into());
             row.insert("done".into(), submitted.draft.done.into());
+            row.insert("queued".into(), submitted.draft.queued.into());
+            row.insert("running".into(), submitted.draft.running.into());
             rows.push(row);
         }
         self.tell(&format!("when `isinglass sweep status` says that all is done, `{}` draws the figures", self.command(study)));
@@ -206,6 +212,16 @@ impl Args {
         answer.fact("directory", study.directory.display().to_string());
         Ok(answer.rows("sweeps", rows).take().print(self.print.format)?)
     }
+}
+
+/// What was submitted and has not ended is not run here too: a login node is no place for it.
+fn check_queue(sweep: &Sweep) -> Result<(), CliError> {
+    let jobs = Jobs::look(sweep)?;
+    let mut cells = 0;
+    for cell in sweep.cells() {
+        cells += usize::from(matches!(jobs.standing(sweep, cell)?, Standing::Queued(_) | Standing::Running(Some(_))));
+    }
+    if cells > 0 { Err(CliError::Queued { cells, directory: sweep.directory().to_owned() }) } else { Ok(()) }
 }
 
 /// MNIST if all of it is there, else what is always there.
@@ -216,7 +232,7 @@ fn found(directory: Option<&Path>) -> Result<&'static str, CliError> {
 }
 
 /// `figures, quick scale, mnist: 9 sweeps, 310 cells, 120 to run: about 9 min on 2 threads`.
-fn introduction(study: &Study, costs: &[Cost]) -> String {
+fn introduction(study: &Study, costs: &[Cost], is_elsewhere: bool) -> String {
     let text = format!("{}, {} scale", study.directory.display(), study.scale.name());
     if costs.is_empty() {
         return text + ": no training";
@@ -227,12 +243,11 @@ fn introduction(study: &Study, costs: &[Cost]) -> String {
         return text + ", nothing to run";
     }
     let core_seconds: f64 = costs.iter().map(|cost| cost.core_seconds).sum();
+    if is_elsewhere {
+        return format!("{text}, {waiting} without a result: about {} of one core like those here", duration(core_seconds));
+    }
     let threads = study.threads.max(1);
-    format!(
-        "{text}, {waiting} to run: about {} on {threads} threads ({:.1} core hours)",
-        duration(core_seconds / threads as f64),
-        core_seconds / 3600.0
-    )
+    format!("{text}, {waiting} to run: about {} on {}", duration(core_seconds / threads as f64), counted(threads, "thread"))
 }
 
 fn estimate(study: &Study, costs: &[Cost]) -> Answer {

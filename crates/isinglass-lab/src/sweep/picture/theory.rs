@@ -41,8 +41,7 @@ pub(super) fn reach(results: &Results<'_>, x: &SweepAxis, y: &SweepAxis, multipl
         }
         let line = || Series::line(points.iter().copied());
         series.push(line().colour(Colour::WHITE).width(5.0));
-        series
-            .push(line().colour(Colour::BLACK).dash(DASHES[index % DASHES.len()]).name(format!("{multiple}ξ, depth scales of the theory")));
+        series.push(line().colour(Colour::BLACK).dash(DASHES[index % DASHES.len()]).name(format!("{multiple}ξ of the theory")));
     }
     series
 }
