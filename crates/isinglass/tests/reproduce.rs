@@ -173,7 +173,10 @@ fn a_signal_stops_it_and_the_command_it_prints_goes_on() {
     let scratch = Scratch::new("reproduce");
     scratch.small_images();
     let child = common::start(&scratch, "reproduce fig6 --scale smoke --data-dir data --seed 7 --threads 1 --quiet");
-    common::wait_until("a cell to begin", || scratch.path("figures/sweeps/initialisations/sweep.toml").exists());
+    let has_any = |part: &str| {
+        std::fs::read_dir(scratch.path("figures/sweeps/initialisations").join(part)).is_ok_and(|mut found| found.next().is_some())
+    };
+    common::wait_until("a cell to begin", || has_any("runs") || has_any("cells"));
     assert!(std::process::Command::new("sh").args(["-c", &format!("kill -INT {}", child.id())]).status().unwrap().success());
     let output = child.wait_with_output().unwrap();
     let message = String::from_utf8(output.stderr).unwrap();
