@@ -19,6 +19,8 @@ use crate::cli::output::FormatArgs;
 #[command(after_help = "Example, grid.toml:
   [train]
   init = \"two-point\"
+  goal = \"surrogate\"
+  width = 64
   epochs = 5
   [grid]
   depth = [2, 5, 10, 20]
