@@ -50,6 +50,11 @@ impl After {
         })
     }
 
+    /// `1 epoch`, `30 epochs`.
+    fn duration(&self) -> String {
+        format!("{} epoch{}", self.epochs, if self.epochs == 1.0 { "" } else { "s" })
+    }
+
     /// The fewest samples that come close to the surrogate; `None` if not even the most do.
     fn needed(&self) -> Option<usize> {
         SAMPLES.into_iter().zip(&self.sampled).find(|(_, accuracy)| **accuracy >= self.surrogate - CLOSE).map(|(samples, _)| samples)
@@ -127,11 +132,11 @@ fn fewer_samples(first: &After, last: &After, _: &Inside) -> Judgement {
     };
     let gap = |after: &After| percent(after.surrogate - after.sampled[0]);
     let evidence = format!(
-        "To come within {} of the surrogate, after {} epochs {} samples are needed and after {} epochs {}. A single sample is behind the surrogate by {} and by {}.",
+        "To come within {} of the surrogate, after {} {} samples are needed and after {} {}. A single sample is behind the surrogate by {} and by {}.",
         percent(CLOSE),
-        first.epochs,
+        first.duration(),
         number(first.needed()),
-        last.epochs,
+        last.duration(),
         number(last.needed()),
         gap(first),
         gap(last)
@@ -141,10 +146,10 @@ fn fewer_samples(first: &After, last: &After, _: &Inside) -> Judgement {
 
 fn polarisation(_: &After, last: &After, start: &Inside) -> Judgement {
     let evidence = format!(
-        "Means beyond ±0.9: {} at the start, {} after {} epochs; neurons: {} and {}.",
+        "Means beyond ±0.9: {} at the start, {} after {}; neurons: {} and {}.",
         percent(start.polarised),
         percent(last.polarised),
-        last.epochs,
+        last.duration(),
         percent(start.saturated),
         percent(last.saturated)
     );
@@ -153,8 +158,10 @@ fn polarisation(_: &After, last: &After, start: &Inside) -> Judgement {
 
 fn approach(_: &After, last: &After, start: &Inside) -> Judgement {
     let evidence = format!(
-        "Overlaps of two signals differ between the two by {:.3} at the start and by {:.3} after {} epochs (root mean square over layers).",
-        start.distance, last.distance, last.epochs
+        "Overlaps of two signals differ between the two by {:.3} at the start and by {:.3} after {} (root mean square over layers).",
+        start.distance,
+        last.distance,
+        last.duration()
     );
     (falls(start.distance, last.distance), evidence)
 }
@@ -164,9 +171,8 @@ fn picture(all: &[After]) -> Figure {
     for (index, after) in all.iter().enumerate() {
         let look = Look::nth(index);
         let points = SAMPLES.iter().zip(&after.sampled).map(|(&samples, &accuracy)| (samples as f64, accuracy));
-        let epochs = if after.epochs == 1.0 { "1 epoch".to_owned() } else { format!("{} epochs", after.epochs) };
         panel = panel
-            .series(Look { dash: Dash::Solid, ..look }.marked_line(points).name(epochs))
+            .series(Look { dash: Dash::Solid, ..look }.marked_line(points).name(after.duration()))
             .series(Look { dash: Dash::Dashed, ..look }.line([(1.0, after.surrogate), (100.0, after.surrogate)]));
     }
     Figure::new().title("Samples needed, after more and more epochs").panel(panel).size(860, 480)

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::ValueEnum;
+use clap::builder::PossibleValuesParser;
 use indicatif::ProgressBar;
 use isinglass_data::archive::{ARCHIVES, data_directory};
 use isinglass_lab::reproduce::{Cost, FigureRecord, Plan, Scale, Study, Subject};
@@ -35,8 +36,8 @@ use crate::cli::output::FormatArgs;
   isinglass reproduce fig2 --scale paper --out paper --slurm --partition long --time 12:00:00 --cpus-per-task 4")]
 pub struct Args {
     /// What to make
-    #[arg(value_name = "FIGURE", required = true, value_enum)]
-    figures: Vec<Wanted>,
+    #[arg(value_name = "FIGURE", required = true, value_parser = names())]
+    figures: Vec<String>,
 
     /// How large: quick takes minutes on two cores; paper has the paper's settings
     #[arg(long, value_enum, default_value_t = Size::Quick)]
@@ -74,18 +75,6 @@ pub struct Args {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Wanted {
-    Fig1,
-    Fig2,
-    Fig3,
-    Fig4,
-    Fig5,
-    Fig6,
-    Table,
-    All,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Size {
     /// Seconds, to see whether everything works
     #[value(hide = true)]
@@ -96,18 +85,17 @@ enum Size {
     Paper,
 }
 
-impl Wanted {
-    fn subjects(self) -> impl Iterator<Item = Subject> {
-        let name = self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
-        Subject::ALL.into_iter().filter(move |subject| self == Self::All || subject.name() == name)
-    }
+/// All of them at once.
+const ALL: &str = "all";
+
+fn names() -> PossibleValuesParser {
+    PossibleValuesParser::new(Subject::ALL.map(Subject::name).into_iter().chain([ALL]))
 }
 
 impl Args {
     pub fn run(self) -> Result<(), CliError> {
-        let mut subjects: Vec<Subject> = self.figures.iter().flat_map(|wanted| wanted.subjects()).collect();
-        subjects.sort_unstable();
-        subjects.dedup();
+        let is_wanted = |subject: &Subject| self.figures.iter().any(|name| name == ALL || name == subject.name());
+        let subjects: Vec<Subject> = Subject::ALL.into_iter().filter(is_wanted).collect();
         let study = self.study()?;
         let plans = study.plans(&subjects);
         let data = study.load(&plans)?;
@@ -149,9 +137,8 @@ impl Args {
 
     /// What goes on after an interruption.
     fn command(&self, study: &Study) -> String {
-        let names: Vec<String> =
-            self.figures.iter().filter_map(ValueEnum::to_possible_value).map(|value| value.get_name().to_owned()).collect();
-        let mut text = format!("isinglass reproduce {} --scale {} --out {}", names.join(" "), study.scale.name(), self.out.display());
+        let mut text =
+            format!("isinglass reproduce {} --scale {} --out {}", self.figures.join(" "), study.scale.name(), self.out.display());
         text += &format!(" --data {}", study.data);
         if self.seed != 1 {
             text += &format!(" --seed {}", self.seed);

@@ -142,7 +142,10 @@ impl Args {
             Format::Table => outcomes.iter().flat_map(|outcome| records::brief_rows(outcome, self.rows)).collect(),
         };
         if self.output.format() == Format::Table {
-            answer.fact("verdict", outcomes.iter().map(records::verdict).collect::<Vec<_>>().join(" "));
+            // A paragraph each.
+            for (index, outcome) in outcomes.iter().enumerate() {
+                answer.fact(&format!("verdict {index}"), records::verdict(outcome));
+            }
         }
         answer.rows("networks", rows);
         Ok(answer.print(self.output.format())?)

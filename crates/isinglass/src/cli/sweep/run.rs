@@ -31,17 +31,8 @@ use crate::cli::output::FormatArgs;
   isinglass sweep status sweeps/a
   isinglass sweep collect sweeps/a --format csv --plot map.svg > results.csv")]
 pub struct Args {
-    /// The grid
-    #[arg(value_name = "GRID.toml")]
-    grid: PathBuf,
-
-    /// Directory of the sweep: new, empty, or made with the same grid
-    #[arg(long, value_name = "DIR")]
-    out: PathBuf,
-
-    /// Keep the directory of every run, with its checkpoints and metrics, for evaluate, inspect and pack
-    #[arg(long)]
-    keep_runs: bool,
+    #[command(flatten)]
+    grid: GridArgs,
 
     #[command(flatten)]
     work: WorkArgs,
@@ -52,15 +43,32 @@ pub struct Args {
 
 impl Args {
     pub fn run(self) -> Result<(), CliError> {
-        let grid = Grid::read(&self.grid)?;
+        let GridArgs { grid: path, out, keep_runs } = &self.grid;
+        let grid = Grid::read(path)?;
         // Everything that can be wrong with the grid is said before anything is made.
-        let data = load(&grid, &self.grid, self.work.data_dir())?;
-        let sweep = Sweep::create(&self.out, grid, self.keep_runs)?;
-        let command = format!("isinglass sweep run {} --out {}{}", self.grid.display(), self.out.display(), self.work.data_dir_flag());
+        let data = load(&grid, path, self.work.data_dir())?;
+        let sweep = Sweep::create(out, grid, *keep_runs)?;
+        let command = format!("isinglass sweep run {} --out {}{}", path.display(), out.display(), self.work.data_dir_flag());
         perform(&sweep, &data, &self.work, None, &command)?;
         super::status::answer(&sweep, &Jobs::default(), self.print.format)?.print(self.print.format)?;
         super::work::end(&sweep)
     }
+}
+
+/// Which cells, and where they are kept.
+#[derive(Debug, clap::Args)]
+pub struct GridArgs {
+    /// The grid
+    #[arg(value_name = "GRID.toml")]
+    pub grid: PathBuf,
+
+    /// Directory of the sweep: new, empty, or made with the same grid
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+
+    /// Keep the directory of every run, with its checkpoints and metrics, for evaluate, inspect and pack
+    #[arg(long)]
+    pub keep_runs: bool,
 }
 
 /// Loads the data of a grid and checks its cells. `path` is named if something is wrong with them.

@@ -7,7 +7,7 @@ use isinglass_lab::sweep::slurm::{Draft, Packing, Resources, SubmitOptions};
 use isinglass_lab::sweep::{Grid, Sweep};
 
 use super::progress::duration;
-use super::run::load;
+use super::run::{GridArgs, load};
 use super::work::checkpoint_interval;
 use crate::cli::answer::{Answer, number};
 use crate::cli::output::{FormatArgs, usage};
@@ -27,13 +27,8 @@ use crate::cli::{CliError, Format};
   isinglass sweep status sweeps/a
   isinglass sweep collect sweeps/a --format csv > results.csv")]
 pub struct Args {
-    /// The grid, as for `isinglass sweep run`
-    #[arg(value_name = "GRID.toml")]
-    grid: PathBuf,
-
-    /// Directory of the sweep: new, empty, or made with the same grid
-    #[arg(long, value_name = "DIR")]
-    out: PathBuf,
+    #[command(flatten)]
+    grid: GridArgs,
 
     /// Submit to Slurm, by sbatch
     #[arg(long)]
@@ -54,10 +49,6 @@ pub struct Args {
     /// Submit also cells that are running or in the queue
     #[arg(long)]
     again: bool,
-
-    /// Keep the directory of every run, with its checkpoints and metrics, for evaluate, inspect and pack
-    #[arg(long)]
-    keep_runs: bool,
 
     /// Directory that holds mnist/ and fashion-mnist/ [default: the grid's data-dir, else $ISINGLASS_DATA, else the user's cache]
     #[arg(long, value_name = "DIR")]
@@ -148,19 +139,20 @@ impl Args {
             return Err(usage("say where to: --slurm submits to Slurm; `isinglass sweep run` runs the cells on this machine"));
         }
         let options = self.options()?;
-        let grid = Grid::read(&self.grid)?;
+        let GridArgs { grid: path, out, keep_runs } = &self.grid;
+        let grid = Grid::read(path)?;
         if !self.dry_run {
             Sweep::check_slurm().map_err(isinglass_lab::sweep::SweepError::from)?;
         }
         // Everything that can be wrong with the grid is said before anything is made, and here rather than in a task's log.
-        let data = load(&grid, &self.grid, self.data_dir.as_deref())?;
+        let data = load(&grid, path, self.data_dir.as_deref())?;
         if self.dry_run {
-            let sweep = Sweep::draft(&self.out, grid, self.keep_runs)?;
+            let sweep = Sweep::draft(out, grid, *keep_runs)?;
             let draft = sweep.draft_submission(&data, &options)?;
             self.tell(&describe(&draft));
             return self.print_draft(&sweep, &draft);
         }
-        let sweep = Sweep::create(&self.out, grid, self.keep_runs)?;
+        let sweep = Sweep::create(out, grid, *keep_runs)?;
         let submitted = sweep.submit(&data, &options)?;
         self.tell(&describe(&submitted.draft));
         Ok(answer(&sweep, &submitted.draft).print(self.print.format)?)
