@@ -5,8 +5,8 @@ mod base64;
 
 pub mod chart;
 pub mod csv;
-pub mod packing;
 pub mod phase_diagram;
+pub mod replace;
 pub mod report;
 pub mod reproduce;
 pub mod run;

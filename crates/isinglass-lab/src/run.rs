@@ -16,7 +16,7 @@
 //!
 //! use isinglass_lab::run::{Options, Run, RunConfig};
 //!
-//! let config = RunConfig { depth: 3, epochs: 5, ..RunConfig::default() }.resolved()?;
+//! let config = RunConfig { hidden: Some(vec![512, 256]), epochs: 5, ..RunConfig::default() }.resolved()?;
 //! let data = config.load_data(None)?;
 //! let mut run = Run::create("runs/a".as_ref(), config)?;
 //! let summary = run.train(&data, &Options::default(), &AtomicBool::new(false), &mut |_| {})?;

@@ -69,8 +69,7 @@ impl Ours {
     fn new(case: &Case, threads: usize) -> Self {
         let config = NetworkConfig {
             inputs: INPUTS,
-            depth: case.depth,
-            width: case.width,
+            hidden: vec![case.width; case.depth],
             classes: CLASSES,
             surrogate: case.surrogate.parse().expect("a surrogate"),
             neuron: if case.surrogate == "deterministic" { Neuron::Sign } else { Neuron::Tanh(1.0) },
@@ -78,7 +77,7 @@ impl Ours {
             sigma_m2: Some(0.9),
             ..NetworkConfig::default()
         };
-        let network = config.init(&mut Rng::new(1)).expect("a network");
+        let network = config.init(1).expect("a network");
         let count = 100 * case.batch;
         // Leaked: the benchmark ends soon enough.
         let values: &[u8] = (0..count * INPUTS).map(|i| (i * i % 251) as u8).collect::<Vec<_>>().leak();

@@ -1,13 +1,18 @@
-//! Checkpoints: safetensors files that hold a network and all that is needed to go on training it.
+//! Checkpoints: safetensors files that hold a network and everything needed to continue its training.
 //!
 //! | tensor | what |
 //! |---|---|
 //! | `layers.0.means`, `layers.0.bias`, `layers.1.means`, … | `M` (outputs × inputs) and `b` of every layer, the output layer last |
 //! | `layers.0.theta`, … | the parameter behind the means, where it is not the means themselves |
 //! | `layers.0.m`, `.v`, `.bias_m`, `.bias_v`, … | the optimiser's memories |
+//! | `input.centres`, `input.factors` | how real inputs become bytes, where they do ([`Quantiser`](isinglass_bits::Quantiser)) |
+//! | `partition.train`, `partition.validation` | the examples that are trained with and those held out (U32) |
 //!
-//! The metadata have one key, `isinglass`, with canonical JSON (keys sorted, no spaces): the settings of network and training, the preprocessing, where the run stands,
-//! the digest of the training examples, and the SHA-256 of these and of all tensors. Nothing of threads, paths, time or host is in it: equal runs give equal bytes.
+//! The metadata have one key, `isinglass`, with canonical JSON (keys sorted, no spaces): the settings of network and training, what the initialisation came to and its seed, the
+//! preprocessing, the names of the classes, the progress of the run, the digest of the training examples, and the SHA-256 of these and of all tensors. Nothing is computed again when a checkpoint is
+//! read, and nothing of threads, paths, time or host is in it: equal runs give equal bytes.
+//!
+//! Files of format 1, written before networks were lists of layers, load as well.
 
 mod file;
 
@@ -15,11 +20,11 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Examples, Network, Partition, Rng, TrainConfig};
+use crate::{Error, Examples, Network, Partition, TrainConfig};
 
-pub(crate) use file::{LayerArrays, Snapshot, hex};
+pub(crate) use file::{Array, Snapshot, hex};
 
-/// Where a run stands.
+/// The progress of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
     /// Steps done.
@@ -69,63 +74,77 @@ pub(crate) struct Memories {
 /// A network in training.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Checkpoint {
-    /// The network.
-    pub network: Network,
-    /// The run's settings.
-    pub train: TrainConfig,
+    pub(crate) network: Network,
+    pub(crate) train: TrainConfig,
     pub(crate) state: State,
     pub(crate) memories: Vec<Memories>,
+    pub(crate) partition: Partition,
     /// Number and digest of the training examples.
     pub(crate) examples: usize,
     pub(crate) data: String,
 }
 
 impl Checkpoint {
-    /// Where the run stands.
-    pub fn progress(&self) -> Progress {
-        let (trained, _) = Partition::sizes(self.examples, &self.train);
-        Progress::new(&self.train, trained.max(1), self.state.step)
+    /// The network.
+    pub fn network(&self) -> &Network {
+        &self.network
     }
 
-    /// Whether these are the examples that the run was given, those held out among them.
+    /// The network, without the rest.
+    pub fn into_network(self) -> Network {
+        self.network
+    }
+
+    /// The run's settings.
+    pub fn train_config(&self) -> &TrainConfig {
+        &self.train
+    }
+
+    /// The examples that are trained with, and those held out.
+    pub fn partition(&self) -> &Partition {
+        &self.partition
+    }
+
+    /// The progress of the run.
+    pub fn progress(&self) -> Progress {
+        Progress::new(&self.train, self.partition.train().len(), self.state.step)
+    }
+
+    /// The same checkpoint with other settings for the rest of the run, for instance more epochs. [`Trainer::resume`](crate::Trainer::resume) refuses what needs another state of the optimiser.
+    #[must_use]
+    pub fn with_train_config(self, train: TrainConfig) -> Self {
+        Self { train, ..self }
+    }
+
+    /// Whether these are the examples that the run was given, held-out ones included.
     pub fn was_trained_on(&self, examples: &Examples<'_>) -> bool {
         self.examples == examples.len() && self.data == examples.digest()
     }
 
-    /// The network as it was before training: drawn again from the seed.
+    /// Writes the file: complete, or not at all.
     ///
     /// # Errors
     ///
-    /// Those of [`NetworkConfig::init`](crate::NetworkConfig::init).
-    pub fn initial_network(&self) -> Result<Network, Error> {
-        let mut network = self.network.config.init(&mut Rng::new(self.train.seed))?;
-        network.preprocessing = self.network.preprocessing;
-        Ok(network)
-    }
-
-    /// Writes the file: beside its place first, then renamed into it.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Write`]; a file that was there before is then untouched.
+    /// [`Error::Write`]; an earlier file is then untouched.
     pub fn save(&self, path: &Path) -> Result<(), Error> {
-        let layers = self.network.layers.iter().zip(&self.memories).map(|(layer, memory)| LayerArrays {
-            inputs: layer.inputs,
-            outputs: layer.outputs,
-            stride: layer.inputs,
-            means: &layer.means,
-            bias: &layer.bias,
-            theta: &memory.theta,
-            m: &memory.m,
-            v: &memory.v,
-            bias_m: &memory.bias_m,
-            bias_v: &memory.bias_v,
+        let layers = self.network.layers().iter().zip(&self.memories).map(|(layer, memory)| {
+            let (rows, columns) = (layer.outputs(), layer.inputs());
+            let matrix = |values| Array::matrix(values, rows, columns, columns);
+            [
+                ("means", matrix(layer.means())),
+                ("bias", Array::vector(layer.bias())),
+                ("theta", matrix(&memory.theta)),
+                ("m", matrix(&memory.m)),
+                ("v", matrix(&memory.v)),
+                ("bias_m", Array::vector(&memory.bias_m)),
+                ("bias_v", Array::vector(&memory.bias_v)),
+            ]
         });
         let snapshot = Snapshot {
-            network: &self.network.config,
+            network: self.network.frame(),
             train: &self.train,
-            preprocessing: self.network.preprocessing,
             state: self.state,
+            partition: &self.partition,
             examples: self.examples,
             data: &self.data,
             layers: layers.collect(),
@@ -141,6 +160,15 @@ impl Checkpoint {
     pub fn load(path: &Path) -> Result<Self, Error> {
         let name = || path.display().to_string();
         let bytes = std::fs::read(path).map_err(|source| Error::Read { path: name(), source })?;
-        file::parse(&bytes).map_err(|reason| Error::Checkpoint { path: name(), reason })
+        Self::from_bytes(&bytes).map_err(|reason| Error::Checkpoint { path: name(), reason })
+    }
+
+    /// Reads a file's contents.
+    ///
+    /// # Errors
+    ///
+    /// A sentence that says what is wrong with them.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
+        file::parse(bytes)
     }
 }

@@ -4,8 +4,8 @@ use isinglass_theory::activation::FieldPair;
 use isinglass_theory::{Correlation, MeanField, Model, Neuron, WeightVariance};
 use serde::Serialize;
 
-use crate::engine::{Engine, LayerSink, Parametrisation, Purpose};
-use crate::evaluate::BATCH;
+use crate::counterpart::BATCH;
+use crate::engine::{Engine, LayerSink, Parametrisation, Purpose, Scale};
 use crate::kernels::Sink;
 use crate::{Error, Examples, Network, noise};
 
@@ -63,18 +63,15 @@ impl Diagnosis {
     ///
     /// If examples and network do not fit.
     pub fn new(network: &Network, examples: &Examples<'_>, indices: &[u32], threads: usize) -> Result<Self, Error> {
-        crate::trainer::check_fit(&network.config, examples)?;
-        if indices.is_empty() {
-            return Err(Error::Examples("a diagnosis needs at least one example".into()));
-        }
+        examples.check_fit(network.config())?;
+        examples.chosen(Some(indices))?;
         let signals = Signals::measure(network, examples, indices, threads);
-        let mut layers = Vec::with_capacity(network.layers.len());
+        let mut layers = Vec::with_capacity(network.layers().len());
         let mut predicted = None;
-        for (index, layer) in network.layers.iter().enumerate() {
-            let is_output = index + 1 == network.layers.len();
-            let (sigma_m2, sigma_b2) = (mean_square(&layer.means), mean_square(&layer.bias));
+        for (index, layer) in network.layers().iter().enumerate() {
+            let (sigma_m2, sigma_b2) = (mean_square(layer.means()), mean_square(layer.bias()));
             let field_variance = signals.fields[index];
-            let theory = if is_output { None } else { mean_field(network, sigma_m2, sigma_b2) };
+            let theory = if layer.spec().is_output() { None } else { mean_field(network, sigma_m2, sigma_b2) };
             predicted = theory.as_ref().and_then(|theory| match index {
                 0 => theory.first_layer(&FieldPair::equal(signals.inputs, Correlation::ONE)).ok().map(|pair| pair.q_a),
                 _ => theory.variance_map(predicted?).ok(),
@@ -82,12 +79,12 @@ impl Diagnosis {
             let is_finite = |chi: &f64| chi.is_finite();
             layers.push(LayerDiagnosis {
                 layer: index + 1,
-                inputs: layer.inputs,
-                outputs: layer.outputs,
+                inputs: layer.inputs(),
+                outputs: layer.outputs(),
                 sigma_m2,
                 sigma_b2,
-                polarised: beyond(&layer.means),
-                means: Histogram::of(layer.means.iter().copied()),
+                polarised: beyond(layer.means()),
+                means: Histogram::of(layer.means().iter().copied()),
                 flip_ratio: None,
                 field_variance,
                 predicted_variance: predicted,
@@ -102,8 +99,8 @@ impl Diagnosis {
 
     /// Adds the fractions of weights that changed sign since the initial network, which [`Diagnosis::new`] leaves out: the initial network need not be in memory while examples go through the other.
     pub fn count_flips(&mut self, network: &Network, initial: &Network) {
-        for ((diagnosis, layer), initial) in self.layers.iter_mut().zip(&network.layers).zip(&initial.layers) {
-            diagnosis.flip_ratio = Some(flips(&layer.means, &initial.means));
+        for ((diagnosis, layer), initial) in self.layers.iter_mut().zip(network.layers()).zip(initial.layers()) {
+            diagnosis.flip_ratio = Some(flips(layer.means(), initial.means()));
         }
     }
 }
@@ -152,22 +149,27 @@ impl Signals {
         let purpose = Purpose::Training { parametrisation: Parametrisation::Free, variance_gradient: true, slots: [false; 2] };
         let mut engine = Engine::new(network, purpose, BATCH.min(indices.len()), threads);
         engine.keep_fields();
-        let mut gradient_squares = vec![0.0; network.layers.len()];
-        let mut fields = vec![0.0; network.layers.len()];
+        let mut gradient_squares = vec![0.0; network.layers().len()];
+        let mut fields = vec![0.0; network.layers().len()];
         let mut neurons: Vec<Neurons> =
-            (1..network.layers.len()).map(|_| Neurons { histogram: Histogram::of(std::iter::empty()), saturated: 0.0 }).collect();
-        let mut inputs = 0.0;
+            (1..network.layers().len()).map(|_| Neurons { histogram: Histogram::of(std::iter::empty()), saturated: 0.0 }).collect();
+        let (mut inputs, mut row) = (0.0, vec![0.0; examples.features()]);
         for (batch, indices) in indices.chunks(BATCH).enumerate() {
-            engine.load(examples, indices, network.preprocessing);
+            engine.load(examples.rows(), indices, network.input(), Scale::Inputs);
             engine.forward(|layer| noise::key(0, batch as u64, layer));
             if batch == 0 {
                 engine.score(examples, indices);
                 engine.backward(|_| LayerSink { means: Sink::Measure, bias: None }, &mut gradient_squares);
             }
-            let value = |index: u32, feature: usize| network.preprocessing.apply(examples.value(index as usize, feature));
-            inputs += indices.iter().flat_map(|&i| (0..examples.features()).map(move |f| f64::from(value(i, f)).powi(2))).sum::<f64>();
-            for (index, layer) in network.layers.iter().enumerate() {
-                let places = || (0..layer.outputs).flat_map(|unit| (0..indices.len()).map(move |example| (unit, example)));
+            let mut squares = 0.0;
+            for &index in indices {
+                examples.rows().copy_part(index as usize, 0, &mut row);
+                network.input().apply(0, &mut row);
+                row.iter().for_each(|&x| squares += f64::from(x) * f64::from(x));
+            }
+            inputs += squares;
+            for (index, layer) in network.layers().iter().enumerate() {
+                let places = || (0..layer.outputs()).flat_map(|unit| (0..indices.len()).map(move |example| (unit, example)));
                 fields[index] += places().map(|(unit, example)| f64::from(engine.field(index, unit, example)).powi(2)).sum::<f64>();
                 if let Some(neurons) = neurons.get_mut(index) {
                     let values: Vec<f32> = places().map(|(unit, example)| engine.neuron(index, unit, example)).collect();
@@ -177,10 +179,10 @@ impl Signals {
             }
         }
         let count = indices.len() as f64;
-        for (index, layer) in network.layers.iter().enumerate() {
-            fields[index] /= count * layer.outputs as f64;
+        for (index, layer) in network.layers().iter().enumerate() {
+            fields[index] /= count * layer.outputs() as f64;
             if let Some(neurons) = neurons.get_mut(index) {
-                neurons.saturated /= count * layer.outputs as f64;
+                neurons.saturated /= count * layer.outputs() as f64;
             }
         }
         Self { inputs: inputs / (count * examples.features() as f64), fields, neurons, gradient_squares }
@@ -189,9 +191,9 @@ impl Signals {
 
 /// The theory of layers with these variances; `None` where there is none.
 fn mean_field(network: &Network, sigma_m2: f64, sigma_b2: f64) -> Option<MeanField> {
-    let surrogate = network.config.surrogate;
+    let surrogate = network.config().surrogate;
     // Once all means are ±1, nothing is averaged any more: the network is a binary one.
-    let is_binary = surrogate.has_binary_neurons() && sigma_m2 == 1.0 && network.config.neuron == Neuron::Sign;
+    let is_binary = surrogate.has_binary_neurons() && sigma_m2 == 1.0 && network.config().neuron == Neuron::Sign;
     let model = if is_binary { Model::Binary } else { surrogate.model() };
     let sigma2 = match model.weight_variance() {
         WeightVariance::None => None,
@@ -199,7 +201,7 @@ fn mean_field(network: &Network, sigma_m2: f64, sigma_b2: f64) -> Option<MeanFie
         WeightVariance::Means => Some(sigma_m2.min(1.0)),
         WeightVariance::Weights => Some(sigma_m2),
     };
-    isinglass_theory::Network::new(model, network.config.neuron).ok()?.at(sigma2, sigma_b2).ok()
+    isinglass_theory::Network::new(model, network.config().neuron).ok()?.at(sigma2, sigma_b2).ok()
 }
 
 fn mean_square(values: &[f32]) -> f64 {

@@ -9,16 +9,16 @@ mod layer;
 mod output;
 mod sums;
 
-use std::borrow::Borrow;
 use std::cell::UnsafeCell;
 
-pub use layer::{EngineLayer, Parametrisation, is_stochastic};
-pub use output::{BatchScore, most_likely, softmax_f64};
+pub use batch::Scale;
+pub use layer::{EngineLayer, Parametrisation};
+pub use output::BatchScore;
 
+use crate::Network;
 use crate::buffer::Buffer;
 use crate::kernels::{Backward, Field, Forward, Kernels, LANES, MAX_ROWS, Moments, Rule, Scratch, Sink, Update};
 use crate::pool::Pool;
-use crate::{Layer, Network, NetworkConfig};
 
 /// What an engine is for.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -96,24 +96,11 @@ impl Engine {
 
     /// The same with chosen kernels.
     pub fn with_kernels(network: &Network, purpose: Purpose, batch: usize, threads: usize, kernels: Kernels) -> Self {
-        Self::from_layers(&network.config, network.layers.iter(), purpose, batch, threads, kernels)
-    }
-
-    /// Lays out layers that are given one at a time.
-    pub fn from_layers<L: Borrow<Layer>>(
-        config: &NetworkConfig,
-        layers: impl Iterator<Item = L>,
-        purpose: Purpose,
-        batch: usize,
-        threads: usize,
-        kernels: Kernels,
-    ) -> Self {
         let panels = batch.div_ceil(LANES);
         let training = purpose != Purpose::Evaluation;
-        let variance_gradient = matches!(purpose, Purpose::Training { variance_gradient: true, .. }) && config.surrogate.has_variance();
-        let has_variance = config.surrogate.has_variance();
-        let lay_out = |(index, layer): (usize, L)| EngineLayer::new(config, index, layer.borrow(), purpose, &kernels);
-        let layers: Vec<EngineLayer> = layers.enumerate().map(lay_out).collect();
+        let has_variance = network.layers().iter().any(|layer| layer.spec().moments != Moments::None);
+        let variance_gradient = matches!(purpose, Purpose::Training { variance_gradient: true, .. }) && has_variance;
+        let layers: Vec<EngineLayer> = network.layers().iter().map(|layer| EngineLayer::new(layer, purpose, &kernels)).collect();
         let when = |needed: bool, len: usize| Buffer::new(if needed { len } else { 0 });
         let examples = panels * LANES;
         let inputs = layers
@@ -132,7 +119,7 @@ impl Engine {
             scratch: (0..pool.threads()).map(|_| ThreadScratch(UnsafeCell::new(Scratch::new(panels)))).collect(),
             slopes: layers.iter().map(|layer| slopes(rows_of(layer.outputs))).collect(),
             gradients: [slopes(widest), slopes(widest)],
-            logits: Buffer::new(examples * rows_of(config.classes)),
+            logits: Buffer::new(examples * rows_of(network.config().classes)),
             fields: Vec::new(),
             kernels,
             pool,
@@ -143,6 +130,15 @@ impl Engine {
             examples: 0,
             training,
             variance_gradient,
+        }
+    }
+
+    /// Works with another number of threads from now on. The results stay the same.
+    pub fn set_threads(&mut self, threads: usize) {
+        if threads != self.pool.threads() {
+            let panels = self.batch.div_ceil(LANES);
+            self.pool = Pool::new(threads);
+            self.scratch = (0..self.pool.threads()).map(|_| ThreadScratch(UnsafeCell::new(Scratch::new(panels)))).collect();
         }
     }
 
@@ -205,7 +201,7 @@ impl Engine {
         let layer = &self.layers[index];
         let inputs = &self.inputs[index];
         let next = self.inputs.get(index + 1);
-        let field = if let Field::Sampled { .. } = layer.field { Field::Sampled { key } } else { layer.field };
+        let field = if let Field::Sampled { .. } = layer.spec.field { Field::Sampled { key } } else { layer.spec.field };
         let slopes = &self.slopes[index];
         let rows = rows_of(layer.outputs);
         Forward {
@@ -215,15 +211,15 @@ impl Engine {
             capacity: self.batch.next_multiple_of(LANES),
             means: layer.means.pointer(),
             bias: layer.bias.as_ptr(),
-            moments: layer.moments,
+            moments: layer.spec.moments,
             field,
-            activation: layer.activation,
+            activation: layer.spec.activation,
             x: inputs.x.pointer(),
             second: inputs.second.pointer(),
             x_rows: if next.is_some() { layer.outputs } else { rows },
             out_x: next.map_or(self.logits.pointer(), |next| next.x.pointer()),
             out_second: next.map_or(std::ptr::null_mut(), |next| next.second.pointer()),
-            next_moments: self.layers.get(index + 1).map_or(Moments::None, |next| next.moments),
+            next_moments: self.layers.get(index + 1).map_or(Moments::None, |next| next.spec.moments),
             slope_rows: rows,
             out_p: slopes.p.pointer(),
             out_q: slopes.q.pointer(),
@@ -263,7 +259,7 @@ impl Engine {
             stride: layer.stride,
             panels: self.panels,
             means: layer.means.pointer(),
-            moments: layer.moments,
+            moments: layer.spec.moments,
             x: self.inputs[index].x.pointer(),
             out_rows: rows_of(layer.outputs),
             p: at_work.p.pointer(),

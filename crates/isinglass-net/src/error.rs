@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-/// A wrong request, wrong data, or a run that cannot go on.
+/// A bad request, bad data, or a run that cannot continue.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -16,9 +16,40 @@ pub enum Error {
         /// The names there are.
         known: String,
     },
-    /// A setting with an impossible value, or settings that do not go together.
+    /// A setting with an impossible value, or settings that exclude each other.
     #[error("{0}")]
     Config(String),
+    /// A layer that does not fit its specification or its network.
+    #[error("{0}")]
+    Layer(String),
+    /// There is no binary network behind the surrogate.
+    #[error("surrogate {0}: there is no binary network behind it; train with surrogate deterministic, lrt-binary or ste")]
+    NotBinary(crate::Surrogate),
+    /// A network that cannot be packed.
+    #[error("{0}")]
+    Pack(String),
+    /// A packed network that is not the one it was made of: a fault of this library.
+    #[error(
+        "the packed network ({isa}) is not the one that was trained: network {network}, example {example}, class {class} has the sum {packed}, not {float}; \
+         nothing was written, and this is a fault of isinglass: please report it"
+    )]
+    PackedDiffers {
+        /// The instruction set.
+        isa: &'static str,
+        /// Which network of an ensemble.
+        network: usize,
+        /// Which example.
+        example: usize,
+        /// Which class.
+        class: usize,
+        /// What the packed network says.
+        packed: i32,
+        /// What the floats say.
+        float: i32,
+    },
+    /// Bits that cannot be packed, or inputs that a packed network cannot take.
+    #[error(transparent)]
+    Bits(#[from] isinglass_bits::Error),
     /// The theory refuses the network.
     #[error(transparent)]
     Theory(#[from] isinglass_theory::Error),

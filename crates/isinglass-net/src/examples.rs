@@ -13,10 +13,10 @@ use std::sync::OnceLock;
 
 use sha2::{Digest, Sha256};
 
-use crate::{Error, Preprocessing, Rng, TrainConfig};
+use crate::{Error, NetworkConfig};
 
-/// Raw values, example after example.
-#[derive(Debug, Clone, Copy)]
+/// Raw values, one example after the other.
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Values<'a> {
     /// Bytes, e.g. grey values.
     Bytes(&'a [u8]),
@@ -24,11 +24,135 @@ pub enum Values<'a> {
     Floats(&'a [f32]),
 }
 
-/// Labelled examples.
+impl Values<'_> {
+    /// Number of values.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Bytes(bytes) => bytes.len(),
+            Self::Floats(floats) => floats.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl<'a> From<&'a [u8]> for Values<'a> {
+    fn from(bytes: &'a [u8]) -> Self {
+        Self::Bytes(bytes)
+    }
+}
+
+impl<'a> From<&'a Vec<u8>> for Values<'a> {
+    fn from(bytes: &'a Vec<u8>) -> Self {
+        Self::Bytes(bytes)
+    }
+}
+
+impl<'a, const N: usize> From<&'a [u8; N]> for Values<'a> {
+    fn from(bytes: &'a [u8; N]) -> Self {
+        Self::Bytes(bytes)
+    }
+}
+
+impl<'a> From<&'a [f32]> for Values<'a> {
+    fn from(floats: &'a [f32]) -> Self {
+        Self::Floats(floats)
+    }
+}
+
+impl<'a> From<&'a Vec<f32>> for Values<'a> {
+    fn from(floats: &'a Vec<f32>) -> Self {
+        Self::Floats(floats)
+    }
+}
+
+impl<'a, const N: usize> From<&'a [f32; N]> for Values<'a> {
+    fn from(floats: &'a [f32; N]) -> Self {
+        Self::Floats(floats)
+    }
+}
+
+/// Whole rows of finite values.
 #[derive(Debug, Clone, Copy)]
-pub struct Examples<'a> {
+pub(crate) struct Rows<'a> {
     values: Values<'a>,
     features: usize,
+    count: usize,
+}
+
+impl<'a> Rows<'a> {
+    /// Checks values; there may be none.
+    pub fn new(values: Values<'a>, features: usize) -> Result<Self, Error> {
+        let len = values.len();
+        if features == 0 || !len.is_multiple_of(features) {
+            return Err(Error::Examples(format!("{len} values are not whole examples of {features}")));
+        }
+        let count = len / features;
+        if u32::try_from(count).is_err() {
+            return Err(Error::Examples(format!("{count} examples: at most {}", u32::MAX)));
+        }
+        if let Values::Floats(floats) = values
+            && let Some(at) = floats.iter().position(|value| !value.is_finite())
+        {
+            let (row, column) = (at / features, at % features);
+            return Err(Error::Examples(format!("value {} in row {row}, column {column}: inputs are finite numbers", floats[at])));
+        }
+        Ok(Self { values, features, count })
+    }
+
+    pub fn values(&self) -> Values<'a> {
+        self.values
+    }
+
+    /// Values per row.
+    pub fn features(&self) -> usize {
+        self.features
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// The number of every row.
+    pub fn indices(&self) -> Vec<u32> {
+        (0..self.count as u32).collect()
+    }
+
+    /// Copies raw values of a row, from a feature on.
+    pub fn copy_part(&self, index: usize, first: usize, raw: &mut [f32]) {
+        let start = index * self.features + first;
+        let range = start..start + raw.len();
+        match self.values {
+            Values::Bytes(bytes) => raw.iter_mut().zip(&bytes[range]).for_each(|(to, &from)| *to = f32::from(from)),
+            Values::Floats(floats) => raw.copy_from_slice(&floats[range]),
+        }
+    }
+
+    /// Checks that a network takes these rows.
+    pub fn check_fit(&self, network: &NetworkConfig) -> Result<(), Error> {
+        if network.inputs == self.features {
+            return Ok(());
+        }
+        Err(Error::Examples(format!("examples of {} values for a network with {} inputs", self.features, network.inputs)))
+    }
+
+    /// Checks that these are numbers of rows.
+    pub fn check_indices(&self, indices: &[u32]) -> Result<(), Error> {
+        match indices.iter().find(|&&index| index as usize >= self.count) {
+            Some(index) => Err(Error::Examples(format!("example {index} of {}", self.count))),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Labelled examples. There is at least one.
+#[derive(Debug, Clone, Copy)]
+pub struct Examples<'a> {
+    rows: Rows<'a>,
     labels: &'a [u8],
     classes: usize,
     memo: Option<&'a OnceLock<String>>,
@@ -40,13 +164,10 @@ impl<'a> Examples<'a> {
     /// # Errors
     ///
     /// [`Error::Examples`] if their numbers do not fit, a label has no class, or a value is not a finite number.
-    pub fn new(values: Values<'a>, features: usize, labels: &'a [u8], classes: usize) -> Result<Self, Error> {
-        let count = match values {
-            Values::Bytes(bytes) => bytes.len(),
-            Values::Floats(floats) => floats.len(),
-        };
-        if features == 0 || labels.len().checked_mul(features) != Some(count) {
-            return Err(Error::Examples(format!("{count} values are not {features} for each of {} labels", labels.len())));
+    pub fn new(values: impl Into<Values<'a>>, features: usize, labels: &'a [u8], classes: usize) -> Result<Self, Error> {
+        let values = values.into();
+        if features == 0 || labels.len().checked_mul(features) != Some(values.len()) {
+            return Err(Error::Examples(format!("{} values are not {features} for each of {} labels", values.len(), labels.len())));
         }
         if labels.is_empty() {
             return Err(Error::Examples("there are no examples".into()));
@@ -58,16 +179,10 @@ impl<'a> Examples<'a> {
                 classes.saturating_sub(1)
             )));
         }
-        if let Values::Floats(floats) = values
-            && let Some(at) = floats.iter().position(|value| !value.is_finite())
-        {
-            let (row, column) = (at / features, at % features);
-            return Err(Error::Examples(format!("value {} of example {row}, feature {column}: inputs are finite numbers", floats[at])));
-        }
-        Ok(Self { values, features, labels, classes, memo: None })
+        Ok(Self { rows: Rows::new(values, features)?, labels, classes, memo: None })
     }
 
-    /// The same, remembering their digest in a place that belongs to just these examples: many runs with the same data then work it out once.
+    /// The same, remembering their digest in a place that belongs to just these examples: many runs on the same data then compute it once.
     #[must_use]
     pub fn remembering(self, memo: &'a OnceLock<String>) -> Self {
         Self { memo: Some(memo), ..self }
@@ -78,14 +193,14 @@ impl<'a> Examples<'a> {
         self.labels.len()
     }
 
-    /// Never: there is at least one.
+    /// Never true: there is at least one.
     pub fn is_empty(&self) -> bool {
         self.labels.is_empty()
     }
 
     /// Values per example.
     pub fn features(&self) -> usize {
-        self.features
+        self.rows.features
     }
 
     /// Number of classes.
@@ -100,121 +215,47 @@ impl<'a> Examples<'a> {
 
     /// The raw values.
     pub fn values(&self) -> Values<'a> {
-        self.values
+        self.rows.values
     }
 
-    /// A raw value.
-    #[inline]
-    pub(crate) fn value(&self, index: usize, feature: usize) -> f32 {
-        let at = index * self.features + feature;
-        match self.values {
-            Values::Bytes(bytes) => f32::from(bytes[at]),
-            Values::Floats(floats) => floats[at],
-        }
+    pub(crate) fn rows(&self) -> &Rows<'a> {
+        &self.rows
     }
 
-    /// Copies raw values of an example, from a feature on.
-    pub(crate) fn copy_part(&self, index: usize, first: usize, raw: &mut [f32]) {
-        let start = index * self.features + first;
-        let range = start..start + raw.len();
-        match self.values {
-            Values::Bytes(bytes) => raw.iter_mut().zip(&bytes[range]).for_each(|(to, &from)| *to = f32::from(from)),
-            Values::Floats(floats) => raw.copy_from_slice(&floats[range]),
+    /// Checks that a network takes these examples.
+    pub(crate) fn check_fit(&self, network: &NetworkConfig) -> Result<(), Error> {
+        self.rows.check_fit(network)?;
+        if network.classes < self.classes {
+            return Err(Error::Examples(format!("examples of {} classes for a network with {} outputs", self.classes, network.classes)));
         }
+        Ok(())
+    }
+
+    /// The examples at some indices, or all of them; an error if there are none or one does not exist.
+    pub(crate) fn chosen(&self, indices: Option<&[u32]>) -> Result<Vec<u32>, Error> {
+        let Some(indices) = indices else { return Ok(self.rows.indices()) };
+        if indices.is_empty() {
+            return Err(Error::Examples("no examples were chosen: there is nothing to score".into()));
+        }
+        self.rows.check_indices(indices)?;
+        Ok(indices.to_vec())
     }
 
     /// The SHA-256 of values and labels: what tells one data set from another.
     pub(crate) fn digest(&self) -> String {
         match self.memo {
-            Some(memo) => memo.get_or_init(|| self.work_digest_out()).clone(),
-            None => self.work_digest_out(),
+            Some(memo) => memo.get_or_init(|| self.compute_digest()).clone(),
+            None => self.compute_digest(),
         }
     }
 
-    fn work_digest_out(&self) -> String {
+    fn compute_digest(&self) -> String {
         let mut hash = Sha256::new();
-        match self.values {
+        match self.rows.values {
             Values::Bytes(bytes) => hash.update(bytes),
             Values::Floats(floats) => floats.iter().for_each(|value| hash.update(value.to_le_bytes())),
         }
         hash.update(self.labels);
         crate::checkpoint::hex(&hash.finalize())
-    }
-
-    /// The preprocessing that gives these examples mean 0 and variance 1.
-    pub fn standardising(&self, indices: &[u32]) -> Preprocessing {
-        if let Values::Bytes(bytes) = self.values {
-            let (mean, variance) = self.moments_of_bytes(bytes, indices);
-            return Preprocessing::standardising(mean, variance.sqrt());
-        }
-        let mut raw = vec![0.0; self.features];
-        let count = (indices.len() * self.features) as f64;
-        let mut total = |term: &mut dyn FnMut(f64) -> f64| {
-            let mut sum = 0.0;
-            for &index in indices {
-                self.copy_part(index as usize, 0, &mut raw);
-                sum += raw.iter().map(|&value| term(f64::from(value))).sum::<f64>();
-            }
-            sum / count
-        };
-        let mean = total(&mut |value| value);
-        let variance = total(&mut |value| (value - mean) * (value - mean));
-        Preprocessing::standardising(mean, variance.sqrt())
-    }
-
-    /// Mean and variance by sums of integers, which are exact and fast.
-    fn moments_of_bytes(&self, bytes: &[u8], indices: &[u32]) -> (f64, f64) {
-        // A part's sum of squares fits 32 bits.
-        const PART: usize = 1 << 15;
-        let (mut sum, mut squares) = (0u64, 0u64);
-        for &index in indices {
-            for part in bytes[index as usize * self.features..][..self.features].chunks(PART) {
-                sum += u64::from(part.iter().map(|&value| u32::from(value)).sum::<u32>());
-                squares += u64::from(part.iter().map(|&value| u32::from(value) * u32::from(value)).sum::<u32>());
-            }
-        }
-        let count = (indices.len() * self.features) as u128;
-        let (sum, squares) = (u128::from(sum), u128::from(squares));
-        let variance = (count * squares - sum * sum) as f64 / (count * count) as f64;
-        (sum as f64 / count as f64, variance)
-    }
-}
-
-/// Which examples are trained with, and which are held out.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Partition {
-    /// Indices of the training examples.
-    pub train: Vec<u32>,
-    /// Indices of the validation examples.
-    pub validation: Vec<u32>,
-}
-
-impl Partition {
-    /// Chooses at random, by the run's seed.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Config`] if nothing is left to train with, or a setting is impossible.
-    pub fn new(count: usize, config: &TrainConfig) -> Result<Self, Error> {
-        config.check()?;
-        let mut order: Vec<u32> = (0..count as u32).collect();
-        Rng::new(config.seed).stream(Rng::PARTITION, 0).shuffle(&mut order);
-        let (train, held_out) = Self::sizes(count, config);
-        order.truncate(train + held_out);
-        let validation = order.split_off(train.min(order.len()));
-        if order.is_empty() {
-            return Err(Error::config(format!(
-                "train-fraction {} and validation {} leave none of {count} examples to train with",
-                config.train_fraction, config.validation
-            )));
-        }
-        Ok(Self { train: order, validation })
-    }
-
-    /// How many examples are trained with, and how many are held out.
-    pub(crate) fn sizes(count: usize, config: &TrainConfig) -> (usize, usize) {
-        let used = ((count as f64 * config.train_fraction).round() as usize).max(1);
-        let held_out = (used as f64 * config.validation).round() as usize;
-        (used.saturating_sub(held_out), held_out)
     }
 }

@@ -14,9 +14,10 @@
 //! network multiplies with, `W/√N`.
 
 use isinglass_theory::{Advice, Network as Theory, advice};
+use serde::{Deserialize, Serialize};
 
 use crate::named::named;
-use crate::{Error, NetworkConfig, Rng, Surrogate};
+use crate::{Error, LayerSpec, NetworkConfig, Rng, Surrogate};
 
 /// How the initial means are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +62,8 @@ const MOST: f64 = 0.85;
 const NEAR_ONE: f64 = 0.99;
 
 /// What an [`Init`] comes to for a network.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Initialisation {
     /// The distribution: one of the five that need no advice.
     pub distribution: Init,
@@ -74,26 +76,14 @@ pub struct Initialisation {
 }
 
 impl Initialisation {
-    /// Works out what to draw.
+    /// Decides what to draw. `auto` and `critical` ask the theory.
     ///
     /// # Errors
     ///
-    /// If the variance asked for is impossible for the distribution, or the theory refuses the network.
+    /// Those of [`NetworkConfig::check`], and [`Error::Theory`] if the theory refuses the network.
     pub fn new(config: &NetworkConfig) -> Result<Self, Error> {
-        let symbol = if config.surrogate.has_binary_weights() { "σ_m²" } else { "σ_w²" };
-        let largest = if config.surrogate.has_binary_weights() { 1.0 } else { f64::INFINITY };
-        if let Some(value) = config.sigma_m2 {
-            if !(value > 0.0 && value.is_finite()) {
-                return Err(Error::config(format!("{symbol} = {value}: a variance above 0 is needed for the network to do anything")));
-            }
-            if value > largest {
-                return Err(Error::config(format!("σ_m² = {value}: the variance of means in [-1, 1] cannot exceed 1")));
-            }
-        }
+        config.check()?;
         match config.init {
-            Init::Glorot | Init::He if config.sigma_m2.is_some() => {
-                Err(Error::config(format!("init {} sets the variance from the layer's shape: leave out sigma-m2", config.init)))
-            }
             Init::Glorot | Init::He => Ok(Self {
                 distribution: config.init,
                 sigma2: None,
@@ -109,15 +99,12 @@ impl Initialisation {
                     reason: if config.sigma_m2.is_some() { "as asked".into() } else { "the usual value".into() },
                 })
             }
-            Init::Critical | Init::Auto if config.sigma_m2.is_some() => Err(Error::config(format!(
-                "init {} chooses {symbol} itself: leave out sigma-m2, or name a distribution (two-point)",
-                config.init
-            ))),
-            Init::Critical | Init::Auto => Self::advised(config, symbol),
+            Init::Critical | Init::Auto => Self::advised(config),
         }
     }
 
-    fn advised(config: &NetworkConfig, symbol: &str) -> Result<Self, Error> {
+    fn advised(config: &NetworkConfig) -> Result<Self, Error> {
+        let symbol = config.variance_symbol();
         if config.surrogate == Surrogate::Ste {
             return Ok(Self {
                 distribution: Init::Uniform,
@@ -127,7 +114,7 @@ impl Initialisation {
             });
         }
         let theory = Theory::new(config.surrogate.model(), config.neuron)?;
-        let depth = config.depth;
+        let depth = config.depth();
         // Real weights lose nothing by being large: they have no sign to keep.
         if config.init == Init::Auto && config.surrogate.has_binary_weights() {
             let advice = Advice::new(&theory, depth, AUTO_REACH)?;
@@ -173,8 +160,9 @@ impl Initialisation {
         Ok(Self { distribution, sigma2: Some(sigma2), sigma_b2: config.sigma_b2.unwrap_or(advice.best.sigma_b2), reason })
     }
 
-    /// One mean (or real weight) of a layer of this shape.
-    pub(crate) fn draw(&self, bounded: bool, inputs: usize, outputs: usize, rng: &mut Rng) -> f64 {
+    /// One mean (or real weight) of a layer.
+    pub(crate) fn draw(&self, spec: &LayerSpec, rng: &mut Rng) -> f64 {
+        let (bounded, inputs, outputs) = (spec.has_binary_weights(), spec.inputs(), spec.outputs());
         let sigma2 = self.sigma2.unwrap_or(0.0);
         let scale = if bounded { 1.0 } else { (inputs as f64).sqrt() };
         let value = match self.distribution {

@@ -11,29 +11,40 @@
 //!
 //! | what | where |
 //! |---|---|
-//! | shape, neurons, initial means | [`NetworkConfig`], [`Network`], [`Init`] |
+//! | shape, neurons, initial means | [`Network::builder`], [`NetworkConfig`], [`Init`] |
+//! | the layers, checked | [`Network`], [`Layer`], [`LayerSpec`] |
+//! | how raw values become inputs | [`Features`], [`InputRule`] |
 //! | optimiser, learning rate, polarisation | [`TrainConfig`], [`Goal`], [`Means`] |
-//! | training, step by step | [`Trainer`] |
-//! | accuracy of the surrogate, of `sign(M)`, of sampled networks | [`Evaluator`] |
+//! | training | [`Trainer`] |
+//! | what the surrogate, `sign(M)` and sampled networks say | [`Network::surrogate`], [`Network::binary`], [`Network::sampled`] |
+//! | packed bits | [`Counterpart::pack`] |
 //! | gradients alone | [`Gradients`] |
 //! | what a network looks like inside | [`Diagnosis`] |
 //! | files | [`Checkpoint`] |
 //!
 //! ```
-//! use isinglass_net::{Evaluator, Examples, NetworkConfig, Rng, TrainConfig, Trainer, Values};
+//! use isinglass_net::{Examples, Init, Network, TrainConfig, Trainer};
 //!
+//! # let seed = 1;
 //! // Is the left or the right half brighter?
 //! let images: Vec<u8> = (0..200u32).flat_map(|i| if i % 2 == 0 { [200, 180, 10, 30] } else { [20, 40, 210, 190] }).collect();
 //! let labels: Vec<u8> = (0..200).map(|i| (i % 2) as u8).collect();
-//! let examples = Examples::new(Values::Bytes(&images), 4, &labels, 2)?;
+//! let train = Examples::new(&images, 4, &labels, 2)?;
 //!
-//! let network = NetworkConfig { inputs: 4, depth: 2, width: 33, classes: 2, ..NetworkConfig::default() }.init(&mut Rng::new(1))?;
-//! let mut trainer = Trainer::new(network, TrainConfig { epochs: 10, ..TrainConfig::default() }, examples, 1)?;
-//! while !trainer.is_finished() {
-//!     trainer.step()?;
-//! }
-//! let network = trainer.network();
-//! assert_eq!(Evaluator::new(&network, 1).binary(&examples, None).unwrap().accuracy, 1.0);
+//! let network = Network::builder(4).hidden([33, 17]).classes(2).init(Init::Auto, seed)?;
+//! # let config = TrainConfig { epochs: 10, ..TrainConfig::default() };
+//! # /*
+//! let network = Trainer::new(network, TrainConfig::default(), &train)?.run(|epoch| eprintln!("{epoch}"))?;
+//! # */ let network = Trainer::new(network, config, &train)?.run(|epoch| eprintln!("{epoch}"))?;
+//! let prediction = network.binary().predict(&images)?; // no labels needed; surrogate() and sampled(k) likewise
+//! assert_eq!(prediction.classes()[..4], [0, 1, 0, 1]);
+//! # let directory = std::env::temp_dir().join(format!("isinglass-net-doc-{}", std::process::id()));
+//! # std::fs::create_dir_all(&directory).unwrap();
+//! # let path = directory.join("model.safetensors");
+//! # /*
+//! network.binary().pack()?.save("model.safetensors")?; // one bit per weight
+//! # */ network.binary().pack()?.save(&path)?;
+//! # std::fs::remove_dir_all(&directory).unwrap();
 //! # Ok::<(), isinglass_net::Error>(())
 //! ```
 //!
@@ -42,17 +53,22 @@
 mod buffer;
 mod canonical;
 mod checkpoint;
+mod counterpart;
 mod diagnosis;
 mod engine;
 mod error;
-mod evaluate;
 mod examples;
 mod gradients;
 mod init;
+mod input;
 mod kernels;
+mod layer;
 mod named;
 mod network;
+mod network_config;
 mod noise;
+mod packing;
+mod partition;
 mod pool;
 mod rng;
 mod spins;
@@ -65,17 +81,28 @@ pub fn instruction_sets() -> Vec<&'static str> {
     kernels::Kernels::names()
 }
 
+/// As many threads as the machine runs at once.
+fn default_threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
 pub use canonical::canonical_json;
 pub use checkpoint::{Checkpoint, Progress};
+pub use counterpart::{Counterpart, Inference, SampledScore, Score};
 pub use diagnosis::{Diagnosis, Histogram, LayerDiagnosis};
 pub use error::Error;
-pub use evaluate::{Evaluator, Inference, SampledScore, Score};
-pub use examples::{Examples, Partition, Values};
-pub use gradients::Gradients;
+pub use examples::{Examples, Values};
+pub use gradients::{Gradients, LayerGradients};
 pub use init::{AUTO_REACH, Init, Initialisation};
+pub use input::{Features, InputRule};
+pub use isinglass_bits::{Prediction, Preprocessing, Quantiser};
 pub use isinglass_theory::Neuron;
-pub use network::{Layer, Network, NetworkConfig, Preprocessing};
+pub use layer::{Layer, LayerSpec};
+pub use network::{Network, NetworkBuilder};
+pub use network_config::NetworkConfig;
 pub use noise::lrt_noise;
+pub use packing::Packed;
+pub use partition::Partition;
 pub use rng::Rng;
 pub use surrogate::Surrogate;
 pub use train_config::{Goal, Means, Optimizer, Schedule, TrainConfig};

@@ -1,191 +1,320 @@
-//! A network: its shape, its means and biases, and how bytes become its inputs.
+//! A network: a checked list of layers, and how raw values become its inputs.
 //!
 //! ```
-//! use isinglass_net::{Init, NetworkConfig, Rng};
+//! use isinglass_net::{Init, Network};
 //!
-//! let config = NetworkConfig { inputs: 784, depth: 3, width: 101, init: Init::TwoPoint, sigma_m2: Some(0.81), ..NetworkConfig::default() };
-//! let network = config.init(&mut Rng::new(1))?;
-//! assert_eq!(network.layers.len(), 4); // three hidden layers and the output
-//! assert_eq!(network.layers[1].means.len(), 101 * 101);
-//! assert!(network.layers[1].means.iter().all(|m| m.abs() == 0.9));
+//! let network = Network::builder(784).hidden([512, 256]).classes(10).init(Init::Auto, 1)?;
+//! assert_eq!(network.config().shape(), "784-512-256-10");
+//! assert_eq!(network.parameters(), (784 * 512 + 512 * 256 + 256 * 10, 512 + 256 + 10));
 //! # Ok::<(), isinglass_net::Error>(())
 //! ```
 
 use isinglass_theory::Neuron;
-use serde::{Deserialize, Serialize};
 
-use crate::{Error, Init, Initialisation, Rng, Surrogate};
+use crate::{Error, Init, Initialisation, InputRule, Layer, LayerSpec, NetworkConfig, Rng, Surrogate};
 
-/// Shape, neurons and initialisation of a network.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
-pub struct NetworkConfig {
-    /// Inputs, e.g. pixels.
-    pub inputs: usize,
-    /// Hidden layers.
-    pub depth: usize,
-    /// Neurons per hidden layer.
-    pub width: usize,
-    /// Outputs.
-    pub classes: usize,
-    /// How the binary network is made differentiable.
-    pub surrogate: Surrogate,
-    /// The neurons.
-    #[serde(with = "neuron_text")]
-    pub neuron: Neuron,
-    /// How the means are drawn.
-    pub init: Init,
-    /// `σ_m²`, the variance of the means (`σ_w²` of real weights); `None` leaves it to [`Init`].
-    pub sigma_m2: Option<f64>,
-    /// `σ_b²`, the variance of the biases; `None` leaves it to [`Init`].
-    pub sigma_b2: Option<f64>,
-    /// `τ`: logits are `τ` times the output field.
-    pub tau: f64,
+/// A surrogate network and, behind it, the binary one.
+///
+/// Its layers fit each other and its settings: whatever changes them is checked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Network {
+    config: NetworkConfig,
+    layers: Vec<Layer>,
+    input: InputRule,
+    class_names: Option<Vec<String>>,
+    drawn: Option<Drawn>,
 }
 
-impl Default for NetworkConfig {
-    fn default() -> Self {
-        Self {
-            inputs: 784,
-            depth: 2,
-            width: 512,
-            classes: 10,
-            surrogate: Surrogate::Deterministic,
-            neuron: Neuron::Sign,
-            init: Init::Auto,
-            sigma_m2: None,
-            sigma_b2: None,
-            tau: 1.0,
-        }
+/// How the initial means were drawn.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Drawn {
+    pub initialisation: Initialisation,
+    pub seed: u64,
+}
+
+impl Network {
+    /// Starts to describe a network with this many inputs.
+    pub fn builder(inputs: usize) -> NetworkBuilder {
+        NetworkBuilder { config: NetworkConfig { inputs, ..NetworkConfig::default() }, neuron: None }
     }
-}
 
-impl NetworkConfig {
-    /// Checks that there is such a network.
+    /// Puts layers together. They must be those that the settings describe ([`NetworkConfig::layers`]).
     ///
     /// # Errors
     ///
-    /// [`Error::Config`] names what is impossible.
-    pub fn check(&self) -> Result<(), Error> {
-        let require = |holds: bool, message: String| if holds { Ok(()) } else { Err(Error::Config(message)) };
-        require(self.inputs >= 1, "inputs = 0: there is nothing to look at".into())?;
-        require(self.width >= 1 || self.depth == 0, "width = 0: a layer has at least one neuron".into())?;
-        require(self.depth >= 1, "depth = 0: the network needs at least one hidden layer".into())?;
-        require(self.classes >= 2, format!("classes = {}: there is nothing to tell apart", self.classes))?;
-        require(self.classes <= MAX_CLASSES, format!("classes = {}: at most {MAX_CLASSES}, since labels are bytes", self.classes))?;
-        require(self.width.max(self.inputs) <= MAX_WIDTH, format!("width = {}: at most {MAX_WIDTH}", self.width.max(self.inputs)))?;
-        require(self.depth <= MAX_DEPTH, format!("depth = {}: at most {MAX_DEPTH}", self.depth))?;
-        require(self.tau > 0.0 && self.tau.is_finite(), format!("tau = {}: the scale of the logits is above 0", self.tau))?;
-        let sigma_b2 = self.sigma_b2.unwrap_or(0.0);
-        require(sigma_b2 >= 0.0 && sigma_b2.is_finite(), format!("σ_b² = {sigma_b2}: a variance is not negative"))?;
-        self.surrogate.check_neuron(self.neuron)?;
-        Initialisation::new(self).map(drop)
+    /// Those of [`NetworkConfig::check`]; [`Error::Layer`] if a layer is not the one described.
+    pub fn new(config: NetworkConfig, layers: Vec<Layer>) -> Result<Self, Error> {
+        let specs = config.layers()?;
+        if specs.len() != layers.len() {
+            return Err(Error::Layer(format!("{} layers for a network of {}", layers.len(), specs.len())));
+        }
+        for (index, (layer, spec)) in layers.iter().zip(&specs).enumerate() {
+            check_spec(index, layer, spec)?;
+        }
+        let input = InputRule::unchanged();
+        Ok(Self { config, layers, input, class_names: None, drawn: None })
     }
 
-    /// `(inputs, outputs)` of every layer, the output layer last.
-    pub fn shapes(&self) -> Vec<(usize, usize)> {
-        let mut sizes = vec![self.inputs];
-        sizes.extend(std::iter::repeat_n(self.width, self.depth));
-        sizes.push(self.classes);
-        sizes.windows(2).map(|pair| (pair[0], pair[1])).collect()
+    /// Draws the layers.
+    pub(crate) fn draw_initial(config: NetworkConfig, initialisation: Initialisation, seed: u64) -> Result<Self, Error> {
+        let (rng, sigma_b) = (Rng::new(seed), initialisation.sigma_b2.sqrt());
+        let draw = |(index, spec): (usize, LayerSpec)| {
+            let mut rng = rng.stream(Rng::INIT, index as u64);
+            let means = (0..spec.weights()).map(|_| initialisation.draw(&spec, &mut rng) as f32).collect();
+            let bias = (0..spec.outputs()).map(|_| if sigma_b > 0.0 { (sigma_b * rng.normal()) as f32 } else { 0.0 }).collect();
+            Layer::new(spec, means, bias)
+        };
+        let layers = config.layers()?.into_iter().enumerate().map(draw).collect::<Result<_, _>>()?;
+        let drawn = Some(Drawn { initialisation, seed });
+        Ok(Self { drawn, ..Self::new(config, layers)? })
     }
 
-    /// Draws a network.
+    /// Shape, neurons and initialisation.
+    pub fn config(&self) -> &NetworkConfig {
+        &self.config
+    }
+
+    /// Hidden layers from the inputs up, then the output layer.
+    pub fn layers(&self) -> &[Layer] {
+        &self.layers
+    }
+
+    /// The output layer.
+    pub fn output(&self) -> &Layer {
+        &self.layers[self.layers.len() - 1]
+    }
+
+    /// How raw values become inputs.
+    pub fn input(&self) -> &InputRule {
+        &self.input
+    }
+
+    /// The names of the classes, if they have any.
+    pub fn class_names(&self) -> Option<&[String]> {
+        self.class_names.as_deref()
+    }
+
+    /// What the initialisation came to; `None` if the layers were not drawn but given.
+    pub fn initialisation(&self) -> Option<&Initialisation> {
+        self.drawn.as_ref().map(|drawn| &drawn.initialisation)
+    }
+
+    /// The seed of the initial means; `None` if the layers were not drawn but given.
+    pub fn init_seed(&self) -> Option<u64> {
+        self.drawn.as_ref().map(|drawn| drawn.seed)
+    }
+
+    /// The network as it was before training, drawn again from its seed; `None` if its layers were given.
     ///
     /// # Errors
     ///
     /// Those of [`NetworkConfig::check`].
-    pub fn init(&self, rng: &mut Rng) -> Result<Network, Error> {
-        self.check()?;
-        let initialisation = Initialisation::new(self)?;
-        let bounded = self.surrogate.has_binary_weights();
-        let sigma_b = initialisation.sigma_b2.sqrt();
-        let draw_layer = |(index, (inputs, outputs)): (usize, (usize, usize))| {
-            let mut rng = rng.stream(Rng::INIT, index as u64);
-            let means = (0..inputs * outputs).map(|_| initialisation.draw(bounded, inputs, outputs, &mut rng) as f32).collect();
-            let bias = (0..outputs).map(|_| if sigma_b > 0.0 { (sigma_b * rng.normal()) as f32 } else { 0.0 }).collect();
-            Layer { inputs, outputs, means, bias }
-        };
-        let layers = self.shapes().into_iter().enumerate().map(draw_layer).collect();
-        Ok(Network { config: self.clone(), layers, preprocessing: Preprocessing::default() })
-    }
-}
-
-const MAX_WIDTH: usize = 1 << 20;
-/// The output's scratch has this much room.
-pub(crate) const MAX_CLASSES: usize = 256;
-const MAX_DEPTH: usize = 10_000;
-
-/// One layer: a mean for every weight, a bias for every output.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Layer {
-    /// Neurons below.
-    pub inputs: usize,
-    /// Neurons of this layer.
-    pub outputs: usize,
-    /// `M`, row by row: `means[output · inputs + input]`.
-    pub means: Vec<f32>,
-    /// `b`.
-    pub bias: Vec<f32>,
-}
-
-/// How raw values become inputs: `x = (value − offset) · scale`.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Preprocessing {
-    /// Subtracted from every value.
-    pub offset: f32,
-    /// Multiplied to the difference.
-    pub scale: f32,
-}
-
-impl Default for Preprocessing {
-    /// Values as they are.
-    fn default() -> Self {
-        Self { offset: 0.0, scale: 1.0 }
-    }
-}
-
-impl Preprocessing {
-    /// Inputs of mean 0 and variance 1, for values of this mean and standard deviation.
-    pub fn standardising(mean: f64, deviation: f64) -> Self {
-        let scale = if deviation > 0.0 { 1.0 / deviation } else { 1.0 };
-        Self { offset: mean as f32, scale: scale as f32 }
+    pub fn initial(&self) -> Result<Option<Self>, Error> {
+        let Some(Drawn { initialisation, seed }) = self.drawn.clone() else { return Ok(None) };
+        let network = Self::draw_initial(self.config.clone(), initialisation, seed)?;
+        Ok(Some(Self { input: self.input.clone(), class_names: self.class_names.clone(), ..network }))
     }
 
-    /// The input for a raw value.
-    pub fn apply(self, value: f32) -> f32 {
-        (value - self.offset) * self.scale
-    }
-}
-
-/// A surrogate network and, behind it, the binary one.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Network {
-    /// Shape and neurons.
-    pub config: NetworkConfig,
-    /// Hidden layers, then the output layer.
-    pub layers: Vec<Layer>,
-    /// How raw values become inputs.
-    pub preprocessing: Preprocessing,
-}
-
-impl Network {
     /// Number of means (or real weights) and of biases.
     pub fn parameters(&self) -> (usize, usize) {
-        self.layers.iter().fold((0, 0), |(means, biases), layer| (means + layer.means.len(), biases + layer.bias.len()))
+        self.layers.iter().fold((0, 0), |(means, biases), layer| (means + layer.means().len(), biases + layer.bias().len()))
+    }
+
+    /// Exchanges a layer for another with the same specification, and returns the old one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Layer`] if there is no such layer, or it is of another kind; the network is then unchanged.
+    pub fn replace_layer(&mut self, index: usize, layer: Layer) -> Result<Layer, Error> {
+        let count = self.layers.len();
+        let place = self.layers.get_mut(index).ok_or_else(|| Error::Layer(format!("layer {index} of a network of {count} layers")))?;
+        check_spec(index, &layer, place.spec())?;
+        Ok(std::mem::replace(place, layer))
+    }
+
+    /// Sets how raw values become inputs.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Examples`] if the rule is for another number of inputs.
+    pub fn set_input(&mut self, input: InputRule) -> Result<(), Error> {
+        input.check(self.config.inputs)?;
+        self.input = input;
+        Ok(())
+    }
+
+    /// Names the classes, or takes their names away.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Config`] unless there is one name for every class.
+    pub fn set_class_names(&mut self, names: Option<Vec<String>>) -> Result<(), Error> {
+        if let Some(names) = &names
+            && names.len() != self.config.classes
+        {
+            return Err(Error::config(format!("{} names for {} classes", names.len(), self.config.classes)));
+        }
+        self.class_names = names;
+        Ok(())
+    }
+
+    /// Everything but the layers, copied.
+    pub(crate) fn frame(&self) -> Frame {
+        let Self { config, input, class_names, drawn, .. } = self;
+        Frame { config: config.clone(), input: input.clone(), class_names: class_names.clone(), drawn: drawn.clone() }
+    }
+
+    /// Everything but the layers, which live in an engine from now on.
+    pub(crate) fn into_frame(self) -> Frame {
+        let Self { config, input, class_names, drawn, .. } = self;
+        Frame { config, input, class_names, drawn }
     }
 }
 
-mod neuron_text {
-    use isinglass_theory::Neuron;
-    use serde::{Deserialize, Deserializer, Serializer};
+/// A network without its layers: what stays behind while they are in training.
+#[derive(Debug, Clone)]
+pub(crate) struct Frame {
+    pub config: NetworkConfig,
+    pub input: InputRule,
+    pub class_names: Option<Vec<String>>,
+    pub drawn: Option<Drawn>,
+}
 
-    pub fn serialize<S: Serializer>(neuron: &Neuron, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(neuron)
+impl Frame {
+    /// The network again.
+    pub fn with_layers(self, layers: Vec<Layer>) -> Result<Network, Error> {
+        let mut network = Network { drawn: self.drawn, ..Network::new(self.config, layers)? };
+        network.set_input(self.input)?;
+        network.set_class_names(self.class_names)?;
+        Ok(network)
+    }
+}
+
+fn check_spec(index: usize, layer: &Layer, spec: &LayerSpec) -> Result<(), Error> {
+    if layer.spec() == spec {
+        return Ok(());
+    }
+    let shape = |spec: &LayerSpec| format!("{} → {}", spec.inputs(), spec.outputs());
+    Err(match (shape(layer.spec()), shape(spec)) {
+        (found, expected) if found != expected => Error::Layer(format!("layer {index} is {found}, and the network needs {expected}")),
+        _ => Error::Layer(format!("layer {index} has the network's shape, but other neurons, weights or a different place")),
+    })
+}
+
+/// Describes a network, and draws it.
+#[derive(Debug, Clone)]
+#[must_use]
+pub struct NetworkBuilder {
+    config: NetworkConfig,
+    neuron: Option<Neuron>,
+}
+
+impl NetworkBuilder {
+    /// Neurons of every hidden layer, from the inputs up; 512 and 512 unless set.
+    pub fn hidden(mut self, widths: impl Into<Vec<usize>>) -> Self {
+        self.config.hidden = widths.into();
+        self
     }
 
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Neuron, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    /// Number of classes; 10 unless set.
+    pub fn classes(mut self, classes: usize) -> Self {
+        self.config.classes = classes;
+        self
+    }
+
+    /// How the binary network is made differentiable; [`Surrogate::Deterministic`] unless set.
+    pub fn surrogate(mut self, surrogate: Surrogate) -> Self {
+        self.config.surrogate = surrogate;
+        self
+    }
+
+    /// The neurons; the surrogate's own ([`Surrogate::default_neuron`]) unless set.
+    pub fn neuron(mut self, neuron: Neuron) -> Self {
+        self.neuron = Some(neuron);
+        self
+    }
+
+    /// `σ_m²` for initialisations that take one.
+    pub fn sigma_m2(mut self, sigma_m2: f64) -> Self {
+        self.config.sigma_m2 = Some(sigma_m2);
+        self
+    }
+
+    /// `σ_b²`; what the initialisation says unless set.
+    pub fn sigma_b2(mut self, sigma_b2: f64) -> Self {
+        self.config.sigma_b2 = Some(sigma_b2);
+        self
+    }
+
+    /// `τ`, the scale of the logits; 1 unless set.
+    pub fn tau(mut self, tau: f64) -> Self {
+        self.config.tau = tau;
+        self
+    }
+
+    /// The settings so far.
+    pub fn config(&self, init: Init) -> NetworkConfig {
+        let neuron = self.neuron.unwrap_or_else(|| self.config.surrogate.default_neuron());
+        NetworkConfig { init, neuron, ..self.config.clone() }
+    }
+
+    /// Draws the network.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`NetworkConfig::init`].
+    pub fn init(self, init: Init, seed: u64) -> Result<Network, Error> {
+        self.config(init).init(seed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn network(hidden: &[usize]) -> Network {
+        Network::builder(5).hidden(hidden).classes(3).init(Init::Uniform, 1).unwrap()
+    }
+
+    #[test]
+    fn a_layer_is_exchanged_only_for_one_of_its_kind() {
+        let (mut small, wide) = (network(&[4, 4]), network(&[40, 4]));
+        let before = small.clone();
+        for (index, layer) in [(0, &wide.layers()[0]), (1, &small.layers()[0].clone()), (2, &small.layers()[1].clone()), (9, &wide.layers()[0])] {
+            assert!(matches!(small.replace_layer(index, layer.clone()), Err(Error::Layer(_))), "{index}");
+        }
+        assert_eq!(small, before);
+        // The output layer has the same shape as a hidden one here, and is still not one.
+        let mut square = Network::builder(3).hidden([3, 3]).classes(3).init(Init::Uniform, 1).unwrap();
+        assert!(square.replace_layer(1, square.layers()[2].clone()).is_err());
+        let negated = square.layers()[1].clone().with_means(vec![-1.0; 9]).unwrap();
+        square.replace_layer(1, negated.clone()).unwrap();
+        assert_eq!(square.layers()[1], negated);
+    }
+
+    #[test]
+    fn layers_are_those_of_the_settings() {
+        let (a, b) = (network(&[4, 6]), network(&[6, 4]));
+        assert!(Network::new(a.config().clone(), a.layers().to_vec()).is_ok());
+        assert!(Network::new(a.config().clone(), b.layers().to_vec()).is_err());
+        assert!(Network::new(a.config().clone(), a.layers()[..2].to_vec()).is_err());
+    }
+
+    #[test]
+    fn every_class_has_a_name_or_none_has() {
+        let mut network = network(&[4]);
+        assert!(network.set_class_names(Some(vec!["a".into()])).is_err());
+        network.set_class_names(Some(vec!["a".into(), "b".into(), "c".into()])).unwrap();
+        assert_eq!(network.class_names().unwrap()[1], "b");
+    }
+
+    #[test]
+    fn the_initial_network_is_drawn_again() {
+        let mut trained = network(&[4, 6]);
+        let initial = trained.clone();
+        let layer = trained.layers()[0].clone().with_means(vec![1.0; 20]).unwrap();
+        trained.replace_layer(0, layer).unwrap();
+        assert_eq!(trained.initial().unwrap().unwrap(), initial);
+        assert_eq!(Network::new(initial.config().clone(), initial.layers().to_vec()).unwrap().initial().unwrap(), None);
     }
 }

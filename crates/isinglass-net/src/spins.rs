@@ -1,81 +1,55 @@
-//! The binary network behind a surrogate: weights ±1, and the neurons that go with them.
+//! The binary network behind a surrogate in floats: weights ±1, and the neurons that go with them.
+//!
+//! It evaluates what bits cannot: continuous and stochastic neurons, and real inputs that are not quantised. For everything else it is the independent check of the packed network.
+//! Sums over bytes are integers, exact for up to 65 793 inputs (255 times as many is 2²⁴).
 
+use isinglass_bits::softmax;
 use isinglass_theory::Neuron;
 
-use crate::engine::{Engine, is_stochastic, softmax_f64};
+use crate::engine::{Engine, Scale};
+use crate::examples::Rows;
 use crate::kernels::LANES;
-use crate::{Examples, Layer, Network, NetworkConfig, Preprocessing, Rng, Values};
+use crate::layer::Unit;
+use crate::{Error, InputRule, Layer, Network, Rng};
 
 /// A binary network, deterministic or drawn at random.
 pub struct SpinNetwork<'a> {
     /// Its signs are the weights.
     engine: &'a mut Engine,
-    config: NetworkConfig,
-    preprocessing: Preprocessing,
-    /// Bytes go through the first layer as they are, so that its sums are integers; the preprocessing follows.
+    input: &'a InputRule,
+    /// Bytes go through the first layer as they are, so that its sums are integers; offset and scale follow.
     of_bytes: bool,
     /// Per unit of the first layer, what is subtracted from its sum.
     shifts: Vec<f64>,
-    /// What the sums of the first layer are multiplied with.
-    scale: f64,
-    /// Per layer, `√N`: a sum is divided by it, not multiplied with its inverse, so that a field that is 0 comes out as 0.
-    roots: Vec<f64>,
-    rule: NeuronRule,
+    /// What every layer's units do.
+    units: Vec<Unit>,
     key: u64,
-}
-
-/// What a neuron of a binary network does with its field.
-#[derive(Clone, Copy)]
-enum NeuronRule {
-    Sign,
-    /// `+1` with probability `(1 + φ)/2`.
-    Stochastic(Neuron),
-    /// `φ`.
-    Continuous(Neuron),
 }
 
 impl<'a> SpinNetwork<'a> {
     /// `sign(M)` of the layers in an engine, and neurons without noise.
-    pub fn deterministic(engine: &'a mut Engine, config: &NetworkConfig, preprocessing: Preprocessing, examples: &Examples<'_>) -> Self {
-        let rule = if config.surrogate.has_binary_neurons() { NeuronRule::Sign } else { NeuronRule::Continuous(config.neuron) };
-        let mut spins = Self::new(engine, config, preprocessing, rule, examples);
+    pub fn deterministic(engine: &'a mut Engine, input: &'a InputRule, rows: &Rows<'_>) -> Self {
+        let without_noise = |unit| if let Unit::Stochastic(_) = unit { Unit::Sign } else { unit };
+        let units = engine.layers.iter().map(|layer| without_noise(layer.spec.unit)).collect();
+        let mut spins = Self::new(engine, input, units, rows);
         spins.shift();
         spins
     }
 
     /// Weights and neurons at random; [`SpinNetwork::draw`] draws them, into an engine of the network's shape.
-    pub fn sampled(engine: &'a mut Engine, network: &Network, examples: &Examples<'_>) -> Self {
-        let config = &network.config;
-        let rule = match config.surrogate.has_binary_neurons() {
-            false => NeuronRule::Continuous(config.neuron),
-            true if is_stochastic(config.surrogate, config.neuron) => NeuronRule::Stochastic(config.neuron),
-            true => NeuronRule::Sign,
-        };
-        Self::new(engine, config, network.preprocessing, rule, examples)
+    pub fn sampled(engine: &'a mut Engine, input: &'a InputRule, rows: &Rows<'_>) -> Self {
+        let units = engine.layers.iter().map(|layer| layer.spec.unit).collect();
+        Self::new(engine, input, units, rows)
     }
 
-    fn new(
-        engine: &'a mut Engine,
-        config: &NetworkConfig,
-        preprocessing: Preprocessing,
-        rule: NeuronRule,
-        examples: &Examples<'_>,
-    ) -> Self {
-        let roots = engine.layers.iter().map(|layer| (layer.inputs as f64).sqrt()).collect();
-        let of_bytes = matches!(examples.values(), Values::Bytes(_));
-        let scale = if of_bytes { f64::from(preprocessing.scale) } else { 1.0 };
+    fn new(engine: &'a mut Engine, input: &'a InputRule, units: Vec<Unit>, rows: &Rows<'_>) -> Self {
         let shifts = vec![0.0; engine.layers[0].outputs];
-        Self { engine, config: config.clone(), preprocessing, of_bytes, shifts, scale, roots, rule, key: 0 }
-    }
-
-    /// Whether two draws from the network may differ.
-    pub fn is_random(&self, network: &Network) -> bool {
-        matches!(self.rule, NeuronRule::Stochastic(_)) || network.layers.iter().flat_map(|layer| &layer.means).any(|mean| mean.abs() < 1.0)
+        Self { of_bytes: input.gives_bytes(rows.values()), engine, input, shifts, units, key: 0 }
     }
 
     /// Number of outputs.
     pub fn classes(&self) -> usize {
-        self.config.classes
+        self.engine.layers.last().map_or(0, |layer| layer.outputs)
     }
 
     /// Examples that go through it at once.
@@ -83,110 +57,126 @@ impl<'a> SpinNetwork<'a> {
         self.engine.batch()
     }
 
-    /// Draws the weights of a sample from the network's means, and says which neurons go with them.
+    /// Draws the weights of a sample from the network's means, and the key of its neurons' noise.
     pub fn draw(&mut self, network: &Network, seed: u64, sample: u64) {
         self.key = Rng::new(seed).stream(Rng::NEURONS, sample).next_u64();
-        for (index, (target, layer)) in self.engine.layers.iter_mut().zip(&network.layers).enumerate() {
+        for (index, (target, layer)) in self.engine.layers.iter_mut().zip(network.layers()).enumerate() {
             target.set_means(&drawn_weights(layer, index, seed, sample));
         }
         self.shift();
     }
 
-    /// What the preprocessing of bytes takes from the sums of the first layer: the offset times the sum of a unit's weights.
+    /// What the offset of bytes takes from the sums of the first layer: the offset times the sum of a unit's weights.
     fn shift(&mut self) {
         if self.of_bytes {
             let layer = &self.engine.layers[0];
-            let rows = layer
-                .means
-                .chunks(layer.stride)
-                .map(|row| row[..layer.inputs].iter().map(|&w| if w < 0.0 { -1.0 } else { 1.0 }).sum::<f64>());
-            self.shifts.iter_mut().zip(rows).for_each(|(shift, sum)| *shift = f64::from(self.preprocessing.offset) * sum);
+            let offset = f64::from(self.input.preprocessing().offset());
+            for (unit, shift) in self.shifts.iter_mut().enumerate() {
+                *shift = offset * layer.row(unit).iter().map(|&w| if w < 0.0 { -1.0 } else { 1.0 }).sum::<f64>();
+            }
         }
     }
 
-    /// Adds the class probabilities of some examples to `sums`, `[example][class]`.
-    pub fn add_probabilities(&mut self, examples: &Examples<'_>, indices: &[u32], sums: &mut [f64]) {
-        self.forward(examples, indices);
-        let (last, classes) = (self.config.depth, self.classes());
-        let bias = self.engine.layers[last].bias.clone();
+    /// Adds the class probabilities of some rows to `sums`, `[row][class]`.
+    pub fn add_probabilities(&mut self, rows: &Rows<'_>, indices: &[u32], sums: &mut [f64]) {
+        self.forward(rows, indices);
+        let (last, classes) = (self.units.len() - 1, self.classes());
+        let Unit::Output { tau } = self.units[last] else { unreachable!("the last layer of a checked network is its output") };
+        let layer = &self.engine.layers[last];
+        let root = (layer.inputs as f64).sqrt();
         let mut logits = vec![0.0; classes];
         for (example, sums) in sums.chunks_mut(classes).take(indices.len()).enumerate() {
             for (class, logit) in logits.iter_mut().enumerate() {
-                *logit =
-                    self.config.tau * (f64::from(self.engine.neuron(last, class, example)) / self.roots[last] + f64::from(bias[class]));
+                *logit = tau * (f64::from(self.engine.neuron(last, class, example)) / root + f64::from(layer.bias[class]));
             }
-            softmax_f64(&mut logits);
+            softmax(&mut logits);
             sums.iter_mut().zip(&logits).for_each(|(sum, probability)| *sum += probability);
         }
     }
 
-    /// The sums of the output layer, `[example][class]`.
-    pub fn output_sums(&mut self, examples: &Examples<'_>, indices: &[u32]) -> Vec<f32> {
-        self.forward(examples, indices);
-        let (last, classes) = (self.config.depth, self.classes());
+    /// The sums of the output layer, `[row][class]`.
+    pub fn output_sums(&mut self, rows: &Rows<'_>, indices: &[u32]) -> Vec<f32> {
+        self.forward(rows, indices);
+        let (last, classes) = (self.units.len() - 1, self.classes());
         (0..indices.len() * classes).map(|place| self.engine.neuron(last, place % classes, place / classes)).collect()
     }
 
     /// Through all layers; the output keeps its sums.
-    fn forward(&mut self, examples: &Examples<'_>, indices: &[u32]) {
-        self.engine.load(examples, indices, if self.of_bytes { Preprocessing::default() } else { self.preprocessing });
+    fn forward(&mut self, rows: &Rows<'_>, indices: &[u32]) {
+        self.engine.load(rows, indices, self.input, if self.of_bytes { Scale::Bytes } else { Scale::Inputs });
         let biases: Vec<Vec<f32>> = self.engine.layers.iter().map(|layer| layer.bias.clone()).collect();
-        let (shifts, scale, roots, rule, key, last) = (&self.shifts, self.scale, &self.roots, self.rule, self.key, self.config.depth);
+        // A sum is divided by √N, not multiplied by its inverse, so that a field that is 0 comes out as 0.
+        let roots: Vec<f64> = self.engine.layers.iter().map(|layer| (layer.inputs as f64).sqrt()).collect();
+        let scale_of_bytes = if self.of_bytes { f64::from(self.input.preprocessing().scale()) } else { 1.0 };
+        let (shifts, units, key) = (&self.shifts, &self.units, self.key);
         self.engine.forward_sums(&|layer, unit, panel, lanes| {
-            if layer == last {
+            if let Unit::Output { .. } = units[layer] {
                 return;
             }
             let bias = f64::from(biases[layer][unit]);
-            let (shift, scale) = if layer == 0 { (shifts[unit], scale) } else { (0.0, 1.0) };
+            let (shift, scale) = if layer == 0 { (shifts[unit], scale_of_bytes) } else { (0.0, 1.0) };
             for (lane, value) in lanes.iter_mut().enumerate() {
                 let field = (f64::from(*value) - shift) * scale / roots[layer] + bias;
                 let example = indices.get(panel * LANES + lane).copied().unwrap_or(0);
-                *value = rule.apply(field, || uniform(key, layer, unit, example));
+                *value = units[layer].apply(field, || uniform(key, layer, unit, example));
             }
         });
     }
 }
 
-impl NeuronRule {
+impl Unit {
     fn apply(self, field: f64, uniform: impl Fn() -> f64) -> f32 {
         let sign = |is_up: bool| if is_up { 1.0 } else { -1.0 };
         match self {
             Self::Sign => sign(field >= 0.0),
             Self::Stochastic(neuron) => sign(uniform() < 0.5 * (1.0 + mean_of(neuron, field))),
             Self::Continuous(neuron) => mean_of(neuron, field) as f32,
+            Self::Output { tau } => (tau * field) as f32,
         }
     }
 }
 
 impl Network {
-    /// A binary network drawn from this one: weights ±1 with means `M`, those of the same sample in [`Evaluator::stochastic`](crate::Evaluator::stochastic). Where neurons are stochastic, the
-    /// noise of each is drawn too and put into its bias, so that the neuron becomes a sign: for one example the two cannot be told apart, while all examples of one draw see the same noise.
-    pub fn draw(&self, seed: u64, sample: u64) -> Self {
+    /// A binary network drawn from this one: weights ±1 with means `M`, those of the same sample in [`Network::sampled`]. Where neurons are stochastic, the noise of each is drawn too and put
+    /// into its bias, so that the neuron becomes a sign: for one example the two cannot be told apart, while all examples of one draw see the same noise.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotBinary`] if there are no binary weights behind the surrogate.
+    pub fn draw(&self, seed: u64, sample: u64) -> Result<Self, Error> {
+        self.require_binary_weights()?;
         let mut network = self.clone();
-        let noisy = self.config.surrogate.has_binary_neurons() && is_stochastic(self.config.surrogate, self.config.neuron);
-        for (index, layer) in network.layers.iter_mut().enumerate() {
-            layer.means = drawn_weights(layer, index, seed, sample);
-            if noisy && index < self.config.depth {
+        for (index, layer) in self.layers().iter().enumerate() {
+            let weights = drawn_weights(layer, index, seed, sample);
+            let mut bias = layer.bias().to_vec();
+            if let Unit::Stochastic(neuron) = layer.spec().unit {
                 let mut rng = Rng::new(seed).stream(Rng::NEURONS, sample).stream(index as u64, 0);
-                layer.bias.iter_mut().for_each(|bias| *bias -= noise_at(self.config.neuron, rng.uniform()) as f32);
+                bias.iter_mut().for_each(|bias| *bias -= noise_at(neuron, rng.uniform()) as f32);
             }
+            network.replace_layer(index, Layer::new(*layer.spec(), weights, bias)?)?;
         }
-        network
+        Ok(network)
+    }
+
+    /// Whether two draws from the network may differ.
+    pub(crate) fn is_random(&self) -> bool {
+        let is_random = |layer: &Layer| matches!(layer.spec().unit, Unit::Stochastic(_)) || layer.means().iter().any(|mean| mean.abs() < 1.0);
+        self.layers().iter().any(is_random)
     }
 }
 
 /// Weights ±1 with a layer's means.
-fn drawn_weights(layer: &Layer, index: usize, seed: u64, sample: u64) -> Vec<f32> {
+pub(crate) fn drawn_weights(layer: &Layer, index: usize, seed: u64, sample: u64) -> Vec<f32> {
     let rng = Rng::new(seed).stream(Rng::WEIGHTS, sample);
-    let mut weights = Vec::with_capacity(layer.means.len());
-    for (unit, means) in layer.means.chunks(layer.inputs).enumerate() {
+    let mut weights = Vec::with_capacity(layer.means().len());
+    for (unit, means) in layer.rows().enumerate() {
         let mut rng = rng.stream(index as u64, unit as u64);
         weights.extend(means.iter().map(|&mean| if rng.uniform() < 0.5 * (1.0 + f64::from(mean)) { 1.0 } else { -1.0 }));
     }
     weights
 }
 
-/// The noise below which a part `u` of all noise lies: `(1 + φ(noise))/2 = u`, by bisection.
+/// The noise below which a fraction `u` of all noise lies: `(1 + φ(noise))/2 = u`, by bisection.
 fn noise_at(neuron: Neuron, u: f64) -> f64 {
     let is_below = |noise: f64| 0.5 * (1.0 + mean_of(neuron, noise)) < u;
     let (mut low, mut high) = (-1.0, 1.0);
@@ -213,8 +203,27 @@ fn mean_of(neuron: Neuron, h: f64) -> f64 {
     neuron.mean().value(h)
 }
 
-/// A uniform number for a neuron and an example, the same whatever goes with it in a batch.
+/// A uniform number for a neuron and an example, the same whatever else is in the batch.
 fn uniform(key: u64, layer: usize, unit: usize, example: u32) -> f64 {
-    let place = ((layer as u64) << 52) ^ ((unit as u64) << 32) ^ u64::from(example);
+    // Twelve bits of the layer have a place of their own, beside 20 of the unit and 32 of the example; the others change the key.
+    let (high, low) = (layer as u64 >> 12, layer as u64 & 0xfff);
+    let key = if high == 0 { key } else { Rng::mix(key ^ Rng::mix(high)) };
+    let place = (low << 52) ^ ((unit as u64) << 32) ^ u64::from(example);
     Rng::mix(key ^ Rng::mix(place)) as f64 * (1.0 / 18_446_744_073_709_551_616.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network_config::{MAX_DEPTH, MAX_WIDTH};
+
+    #[test]
+    fn neurons_of_different_layers_have_different_noise() {
+        let mut seen = std::collections::HashSet::new();
+        for layer in 0..=MAX_DEPTH {
+            for unit in [0, 1, MAX_WIDTH - 1] {
+                assert!(seen.insert(uniform(7, layer, unit, 3).to_bits()), "layer {layer}, unit {unit}");
+            }
+        }
+    }
 }

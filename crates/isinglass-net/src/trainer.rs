@@ -1,37 +1,38 @@
-//! Training, step by step.
+//! Training, step by step or as a whole.
 //!
 //! ```
-//! use isinglass_net::{Examples, Goal, NetworkConfig, Rng, TrainConfig, Trainer, Values};
+//! use isinglass_net::{Examples, Init, Network, TrainConfig, Trainer};
 //!
 //! // Which of two bits is set?
 //! let values: Vec<u8> = (0..64).flat_map(|i| if i % 2 == 0 { [255, 0] } else { [0, 255] }).collect();
 //! let labels: Vec<u8> = (0..64).map(|i| i % 2).collect();
-//! let examples = Examples::new(Values::Bytes(&values), 2, &labels, 2)?;
+//! let examples = Examples::new(&values, 2, &labels, 2)?;
 //!
-//! let network = NetworkConfig { inputs: 2, depth: 1, width: 31, classes: 2, ..NetworkConfig::default() }.init(&mut Rng::new(1))?;
+//! let network = Network::builder(2).hidden([31]).classes(2).init(Init::Auto, 1)?;
 //! let config = TrainConfig { epochs: 20, batch: 16, ..TrainConfig::default() };
-//! let mut trainer = Trainer::new(network, config, examples, 1)?;
+//! let mut trainer = Trainer::new(network, config, &examples)?;
 //! while !trainer.is_finished() {
 //!     if let Some(epoch) = trainer.step()?.epoch {
-//!         println!("epoch {}: {:.3}", epoch.epoch, epoch.train.nll);
+//!         println!("{epoch}");
 //!     }
 //! }
 //! // The default goal is a binary network: every mean has become ±1.
-//! let network = trainer.network();
-//! assert!(network.layers.iter().flat_map(|layer| &layer.means).all(|m| m.abs() == 1.0));
-//! assert_eq!(isinglass_net::Evaluator::new(&network, 1).binary(&examples, None).unwrap().accuracy, 1.0);
+//! let network = trainer.into_network()?;
+//! assert!(network.layers().iter().flat_map(|layer| layer.means()).all(|m| m.abs() == 1.0));
+//! assert_eq!(network.binary().score(&examples, None)?.accuracy, 1.0);
 //! # Ok::<(), isinglass_net::Error>(())
 //! ```
 
+use std::fmt;
 use std::path::Path;
 
-use crate::checkpoint::{LayerArrays, Memories, Snapshot, State};
-use crate::engine::{BatchScore, Engine, EngineLayer, LayerSink, Parametrisation, Purpose};
-use crate::evaluate::{binary_score, surrogate_score};
+use crate::checkpoint::{Array, Memories, Snapshot, State};
+use crate::counterpart::{binary_score, surrogate_score};
+use crate::engine::{BatchScore, Engine, EngineLayer, LayerSink, Parametrisation, Purpose, Scale};
 use crate::kernels::{Kernels, Rule, Sink};
+use crate::network::Frame;
 use crate::{
-    Checkpoint, Error, Examples, Goal, Network, NetworkConfig, Optimizer, Partition, Preprocessing, Progress, Rng, Score, TrainConfig,
-    noise,
+    Checkpoint, Error, Examples, Features, Goal, Initialisation, InputRule, Network, Optimizer, Partition, Progress, Rng, Score, TrainConfig, noise,
 };
 
 /// One step's result.
@@ -70,10 +71,23 @@ pub struct EpochReport {
     pub gradient_norms: Vec<f64>,
 }
 
+impl fmt::Display for EpochReport {
+    /// One line: epoch, loss, and the accuracies there are.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "epoch {}: loss {:.4}, training accuracy {:.2} %", self.epoch, self.train.nll, 100.0 * self.train.accuracy)?;
+        for (name, score) in [("validation", self.validation), ("binary validation", self.validation_binary)] {
+            if let Some(score) = score {
+                write!(f, ", {name} {:.2} %", 100.0 * score.accuracy)?;
+            }
+        }
+        Ok(())
+    }
+}
+
 /// Trains a network on examples, step by step.
 pub struct Trainer<'a> {
-    network: NetworkConfig,
-    preprocessing: Preprocessing,
+    frame: Frame,
+    threads: usize,
     config: TrainConfig,
     parametrisation: Parametrisation,
     examples: Examples<'a>,
@@ -87,37 +101,41 @@ pub struct Trainer<'a> {
 }
 
 impl<'a> Trainer<'a> {
-    /// Starts a run: chooses training and validation examples, and standardises the inputs.
+    /// Starts a run on all of the machine's threads: chooses training and validation examples, and standardises the inputs. Bytes are taken for images, floats for tables ([`Features`]).
     ///
     /// # Errors
     ///
-    /// [`Error::Config`] if settings, network and examples do not go together.
-    pub fn new(mut network: Network, config: TrainConfig, examples: Examples<'a>, threads: usize) -> Result<Self, Error> {
-        let partition = Partition::new(examples.len(), &config)?;
-        network.preprocessing = examples.standardising(&partition.train);
-        Self::start(network, config, examples, partition, threads, Kernels::choose())
+    /// [`Error::Config`] or [`Error::Examples`] if settings, network and examples exclude each other.
+    pub fn new(network: Network, config: TrainConfig, examples: &Examples<'a>) -> Result<Self, Error> {
+        Self::with_features(network, config, examples, Features::usual(examples.values()))
     }
 
-    /// Starts a run with a network that has its preprocessing, and examples that are chosen already.
+    /// Starts a run with examples whose columns are of this kind.
     ///
     /// # Errors
     ///
     /// Those of [`Trainer::new`].
-    pub fn prepared(
-        network: Network,
-        config: TrainConfig,
-        examples: Examples<'a>,
-        partition: Partition,
-        threads: usize,
-    ) -> Result<Self, Error> {
-        Self::start(network, config, examples, partition, threads, Kernels::choose())
+    pub fn with_features(mut network: Network, config: TrainConfig, examples: &Examples<'a>, features: Features) -> Result<Self, Error> {
+        let partition = Partition::new(examples.len(), &config)?;
+        examples.check_fit(network.config())?;
+        network.set_input(InputRule::choose(examples.values(), examples.features(), partition.train(), features)?)?;
+        Self::prepared(network, config, examples, partition)
+    }
+
+    /// Starts a run with a network that has its input rule, and with a partition of one's own.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Trainer::new`].
+    pub fn prepared(network: Network, config: TrainConfig, examples: &Examples<'a>, partition: Partition) -> Result<Self, Error> {
+        Self::start(network, config, examples, partition, crate::default_threads(), Kernels::choose())
     }
 
     #[cfg(test)]
     pub(crate) fn with_kernels(
         network: Network,
         config: TrainConfig,
-        examples: Examples<'a>,
+        examples: &Examples<'a>,
         threads: usize,
         kernels: Kernels,
     ) -> Result<Self, Error> {
@@ -128,14 +146,17 @@ impl<'a> Trainer<'a> {
     fn start(
         network: Network,
         config: TrainConfig,
-        examples: Examples<'a>,
+        examples: &Examples<'a>,
         partition: Partition,
         threads: usize,
         kernels: Kernels,
     ) -> Result<Self, Error> {
         config.check()?;
-        check_fit(&network.config, &examples)?;
-        let surrogate = network.config.surrogate;
+        examples.check_fit(network.config())?;
+        for indices in [partition.train(), partition.validation()] {
+            examples.rows().check_indices(indices)?;
+        }
+        let surrogate = network.config().surrogate;
         if config.goal == Goal::Binary && !surrogate.has_binary_weights() {
             return Err(Error::config(format!("goal binary: there is no binary network behind surrogate {surrogate}; use goal surrogate")));
         }
@@ -147,18 +168,18 @@ impl<'a> Trainer<'a> {
             Optimizer::Rmsprop => [false, true],
         };
         let purpose = Purpose::Training { parametrisation, variance_gradient: config.variance_gradient, slots };
-        let batch = config.batch.min(partition.train.len());
+        let batch = config.batch.min(partition.train().len());
         let engine = Engine::with_kernels(&network, purpose, batch, threads, kernels);
         let mut trainer = Self {
             gradient_squares: vec![0.0; engine.layers.len()],
             order: Vec::new(),
             digest: examples.digest(),
             state: State::default(),
-            preprocessing: network.preprocessing,
-            network: network.config,
+            frame: network.into_frame(),
+            threads,
             config,
             parametrisation,
-            examples,
+            examples: *examples,
             partition,
             engine,
         };
@@ -166,23 +187,30 @@ impl<'a> Trainer<'a> {
         Ok(trainer)
     }
 
-    /// Goes on where a checkpoint was taken. The examples must be the same.
+    /// Uses this many threads from now on. The results stay the same.
+    #[must_use]
+    pub fn with_threads(mut self, threads: usize) -> Self {
+        self.threads = threads.max(1);
+        self.engine.set_threads(self.threads);
+        self
+    }
+
+    /// Continues from a checkpoint. The examples must be the same; the partition is the checkpoint's.
     ///
     /// # Errors
     ///
     /// [`Error::Examples`] if they are not, [`Error::Config`] if the checkpoint's settings were changed to ones that need another state of the optimiser.
-    pub fn resume(checkpoint: Checkpoint, examples: Examples<'a>, threads: usize) -> Result<Self, Error> {
-        let Checkpoint { network, train, state, memories, data, .. } = checkpoint;
-        if data != examples.digest() {
+    pub fn resume(checkpoint: Checkpoint, examples: &Examples<'a>) -> Result<Self, Error> {
+        if !checkpoint.was_trained_on(examples) {
             return Err(Error::Examples("these are not the training examples that the run was started with".into()));
         }
-        let partition = Partition::new(examples.len(), &train)?;
-        let means: Vec<Vec<f32>> = network.layers.iter().map(|layer| layer.means.clone()).collect();
-        let mut trainer = Self::start(network, train, examples, partition, threads, Kernels::choose())?;
+        let Checkpoint { network, train, state, memories, partition, .. } = checkpoint;
+        let means: Vec<Vec<f32>> = network.layers().iter().map(|layer| layer.means().to_vec()).collect();
+        let mut trainer = Self::prepared(network, train, examples, partition)?;
         trainer.state = state;
         let layers = &trainer.engine.layers;
         if memories.len() != layers.len() || !memories.iter().zip(layers).all(|(memory, layer)| layer.takes(memory)) {
-            return Err(Error::config("the checkpoint's optimiser state is not that of its settings: training cannot go on from it"));
+            return Err(Error::config("the checkpoint's optimiser state is not that of its settings: training cannot continue from it"));
         }
         for ((layer, memory), means) in trainer.engine.layers.iter_mut().zip(memories).zip(means) {
             if trainer.parametrisation.has_theta() {
@@ -199,7 +227,7 @@ impl<'a> Trainer<'a> {
 
     /// Where the run stands.
     pub fn progress(&self) -> Progress {
-        Progress::new(&self.config, self.partition.train.len(), self.state.step)
+        Progress::new(&self.config, self.partition.train().len(), self.state.step)
     }
 
     /// Whether all steps are done.
@@ -213,26 +241,54 @@ impl<'a> Trainer<'a> {
         &self.partition
     }
 
+    /// What the initialisation came to; `None` if the network's layers were given, not drawn.
+    pub fn initialisation(&self) -> Option<&Initialisation> {
+        self.frame.drawn.as_ref().map(|drawn| &drawn.initialisation)
+    }
+
     /// The run's settings.
     pub fn config(&self) -> &TrainConfig {
         &self.config
     }
 
     /// The network as it is now.
-    pub fn network(&self) -> Network {
-        let layers = self.engine.layers.iter().map(EngineLayer::to_layer);
-        Network { config: self.network.clone(), layers: layers.collect(), preprocessing: self.preprocessing }
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Layer`] if a parameter is no longer a number.
+    pub fn network(&self) -> Result<Network, Error> {
+        let layers: Result<_, _> = self.engine.layers.iter().map(EngineLayer::to_layer).collect();
+        self.frame.clone().with_layers(layers?)
     }
 
-    /// The network at the end of training: the trainer's memory is given back layer by layer.
-    pub fn into_network(self) -> Network {
-        let layers = self.engine.layers.into_iter().map(|layer| layer.to_layer());
-        Network { config: self.network, layers: layers.collect(), preprocessing: self.preprocessing }
+    /// The network at the end of training; the trainer's memory is released layer by layer.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Trainer::network`].
+    pub fn into_network(self) -> Result<Network, Error> {
+        let layers: Result<_, _> = self.engine.layers.into_iter().map(|layer| layer.to_layer()).collect();
+        self.frame.with_layers(layers?)
+    }
+
+    /// Trains to the end. `watch` sees every epoch.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Trainer::step`].
+    pub fn run(mut self, mut watch: impl FnMut(&EpochReport)) -> Result<Network, Error> {
+        while !self.is_finished() {
+            if let Some(epoch) = self.step()?.epoch {
+                watch(&epoch);
+            }
+        }
+        self.into_network()
     }
 
     /// The order of the epoch at hand: the same whoever asks, and when.
     fn shuffle(&mut self) {
-        self.order.clone_from(&self.partition.train);
+        self.order.clear();
+        self.order.extend_from_slice(self.partition.train());
         let epoch = self.progress().epoch as u64;
         Rng::new(self.config.seed).stream(Rng::SHUFFLE, epoch).shuffle(&mut self.order);
     }
@@ -264,7 +320,7 @@ impl<'a> Trainer<'a> {
         if self.state.step == steps && self.config.goal == Goal::Binary {
             self.engine.layers.iter_mut().for_each(|layer| layer.polarise());
         }
-        let epoch = ends_epoch.then(|| self.end_epoch(lr, beta));
+        let epoch = if ends_epoch { Some(self.end_epoch(lr, beta)?) } else { None };
         Ok(Step { step: self.state.step, loss: (score.nll / examples as f64) as f32, correct: score.correct, examples, epoch })
     }
 
@@ -278,7 +334,7 @@ impl<'a> Trainer<'a> {
         let Progress { step, steps, steps_per_epoch, .. } = self.progress();
         let first = (step % steps_per_epoch) as usize * self.config.batch;
         let indices = &self.order[first..self.order.len().min(first + self.config.batch)];
-        self.engine.load(&self.examples, indices, self.preprocessing);
+        self.engine.load(self.examples.rows(), indices, &self.frame.input, Scale::Inputs);
         let seed = self.config.seed;
         self.engine.forward(|layer| noise::key(seed, step, layer));
         let score = self.engine.score(&self.examples, indices);
@@ -298,13 +354,13 @@ impl<'a> Trainer<'a> {
         Ok(score)
     }
 
-    fn end_epoch(&mut self, lr: f64, beta: f64) -> EpochReport {
+    fn end_epoch(&mut self, lr: f64, beta: f64) -> Result<EpochReport, Error> {
         let examples = self.state.examples.max(1) as f64;
         let train = Score { accuracy: self.state.correct as f64 / examples, nll: self.state.nll / examples };
         self.state.nll = 0.0;
         self.state.correct = 0;
         self.state.examples = 0;
-        let (validation, validation_binary) = self.validate();
+        let (validation, validation_binary) = self.validate()?;
         let of_goal = if self.config.goal == Goal::Binary { validation_binary } else { validation };
         let accuracy = of_goal.unwrap_or(train).accuracy;
         let is_best = self.state.best.is_none_or(|best| accuracy >= best);
@@ -314,20 +370,22 @@ impl<'a> Trainer<'a> {
         let epoch = self.progress().epoch;
         self.shuffle();
         let gradient_norms = self.gradient_squares.iter().map(|square| square.sqrt()).collect();
-        EpochReport { epoch, lr, beta, train, validation, validation_binary, is_best, gradient_norms }
+        Ok(EpochReport { epoch, lr, beta, train, validation, validation_binary, is_best, gradient_norms })
     }
 
     /// The surrogate and the binary network on the examples held out, without a copy of the network.
-    fn validate(&mut self) -> (Option<Score>, Option<Score>) {
-        let held_out = &self.partition.validation;
+    fn validate(&mut self) -> Result<(Option<Score>, Option<Score>), Error> {
+        let held_out = self.partition.validation();
         if held_out.is_empty() {
-            return (None, None);
+            return Ok((None, None));
         }
-        let surrogate = surrogate_score(&mut self.engine, &self.examples, held_out, self.preprocessing);
-        let has_binary_weights = self.network.surrogate.has_binary_weights();
-        let binary =
-            has_binary_weights.then(|| binary_score(&mut self.engine, &self.network, &self.examples, held_out, self.preprocessing));
-        (Some(surrogate), binary)
+        let input = &self.frame.input;
+        let surrogate = surrogate_score(&mut self.engine, &self.examples, held_out, input);
+        let binary = match self.frame.config.surrogate.has_binary_weights() {
+            true => Some(binary_score(&mut self.engine, &self.examples, held_out, input, self.threads)?),
+            false => None,
+        };
+        Ok((Some(surrogate), binary))
     }
 
     /// Writes a checkpoint, as [`Checkpoint::save`] does, but without a copy of the network in memory.
@@ -336,23 +394,23 @@ impl<'a> Trainer<'a> {
     ///
     /// [`Error::Write`]; a file that was there before is then untouched.
     pub fn save(&self, path: &Path) -> Result<(), Error> {
-        let layers = self.engine.layers.iter().map(|layer| LayerArrays {
-            inputs: layer.inputs,
-            outputs: layer.outputs,
-            stride: layer.stride,
-            means: &layer.means,
-            bias: &layer.bias,
-            theta: &layer.theta,
-            m: &layer.m,
-            v: &layer.v,
-            bias_m: &layer.bias_m,
-            bias_v: &layer.bias_v,
+        let layers = self.engine.layers.iter().map(|layer| {
+            let matrix = |values| Array::matrix(values, layer.outputs, layer.inputs, layer.stride);
+            [
+                ("means", matrix(&layer.means)),
+                ("bias", Array::vector(&layer.bias)),
+                ("theta", matrix(&layer.theta)),
+                ("m", matrix(&layer.m)),
+                ("v", matrix(&layer.v)),
+                ("bias_m", Array::vector(&layer.bias_m)),
+                ("bias_v", Array::vector(&layer.bias_v)),
+            ]
         });
         let snapshot = Snapshot {
-            network: &self.network,
+            network: self.frame.clone(),
             train: &self.config,
-            preprocessing: self.preprocessing,
             state: self.state,
+            partition: &self.partition,
             examples: self.examples.len(),
             data: &self.digest,
             layers: layers.collect(),
@@ -360,8 +418,12 @@ impl<'a> Trainer<'a> {
         snapshot.save(path)
     }
 
-    /// Everything needed to go on from here.
-    pub fn checkpoint(&self) -> Checkpoint {
+    /// Everything needed to continue from here.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Trainer::network`].
+    pub fn checkpoint(&self) -> Result<Checkpoint, Error> {
         let memory = |layer: &EngineLayer| Memories {
             theta: layer.compact(&layer.theta),
             m: layer.compact(&layer.m),
@@ -369,27 +431,16 @@ impl<'a> Trainer<'a> {
             bias_m: layer.bias_m.clone(),
             bias_v: layer.bias_v.clone(),
         };
-        Checkpoint {
-            network: self.network(),
+        Ok(Checkpoint {
+            network: self.network()?,
             train: self.config.clone(),
             state: self.state,
             memories: self.engine.layers.iter().map(memory).collect(),
+            partition: self.partition.clone(),
             examples: self.examples.len(),
             data: self.digest.clone(),
-        }
+        })
     }
-}
-
-/// That a network takes these examples.
-pub(crate) fn check_fit(network: &NetworkConfig, examples: &Examples<'_>) -> Result<(), Error> {
-    let (inputs, classes) = (network.inputs, network.classes);
-    if inputs != examples.features() {
-        return Err(Error::Examples(format!("examples of {} values for a network with {inputs} inputs", examples.features())));
-    }
-    if classes < examples.classes() {
-        return Err(Error::Examples(format!("examples of {} classes for a network with {classes} outputs", examples.classes())));
-    }
-    Ok(())
 }
 
 /// The kernels' rule of a step (counted from 0).

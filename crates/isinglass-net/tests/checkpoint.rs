@@ -17,10 +17,10 @@ fn problem() -> Problem {
 fn checkpoint(surrogate: Surrogate, optimizer: Optimizer, means: Means) -> Checkpoint {
     let problem = problem();
     let neuron = surrogate.default_neuron();
-    let network = NetworkConfig { inputs: 5, depth: 2, width: 7, classes: 3, surrogate, neuron, ..NetworkConfig::default() };
+    let network = NetworkConfig { inputs: 5, hidden: vec![7; 2], classes: 3, surrogate, neuron, ..NetworkConfig::default() };
     let goal = if surrogate.has_binary_weights() { Goal::Binary } else { Goal::Surrogate };
     let config = TrainConfig { optimizer, means, goal, batch: 10, epochs: 3, seed: 17, ..TrainConfig::default() };
-    let mut trainer = Trainer::new(network.init(&mut Rng::new(17)).unwrap(), config, problem.examples(), 1).unwrap();
+    let mut trainer = Trainer::new(network.init(17).unwrap(), config, &problem.examples()).unwrap().with_threads(1);
     (0..4).for_each(|_| drop(trainer.step().unwrap()));
     trainer.checkpoint()
 }
@@ -81,11 +81,11 @@ fn the_file_is_plain_safetensors_with_one_canonical_key() {
         .collect();
     expected.sort();
     assert_eq!(names, expected);
-    for (index, layer) in checkpoint.network.layers.iter().enumerate() {
+    for (index, layer) in checkpoint.network().layers().iter().enumerate() {
         let means = tensors.tensor(&format!("layers.{index}.means")).unwrap();
-        assert_eq!((means.dtype(), means.shape()), (Dtype::F32, &[layer.outputs, layer.inputs][..]));
+        assert_eq!((means.dtype(), means.shape()), (Dtype::F32, &[layer.outputs(), layer.inputs()][..]));
         let values: Vec<f32> = means.data().chunks(4).map(|bytes| f32::from_le_bytes(bytes.try_into().unwrap())).collect();
-        assert_eq!(values, layer.means);
+        assert_eq!(values, layer.means());
     }
     let (_, metadata) = SafeTensors::read_metadata(&bytes).unwrap();
     let metadata = metadata.metadata().clone().unwrap();
@@ -103,9 +103,9 @@ fn the_file_is_plain_safetensors_with_one_canonical_key() {
 fn the_initial_network_can_be_had_again() {
     let checkpoint = usual();
     let initial = checkpoint.initial_network().unwrap();
-    assert_eq!(initial.layers, checkpoint.network.config.init(&mut Rng::new(17)).unwrap().layers);
-    assert_ne!(initial.layers, checkpoint.network.layers);
-    assert_eq!(initial.preprocessing, checkpoint.network.preprocessing);
+    assert_eq!(initial.layers(), checkpoint.network().config.init(17).unwrap().layers);
+    assert_ne!(initial.layers(), checkpoint.network().layers());
+    assert_eq!(initial.preprocessing, checkpoint.network().preprocessing);
 }
 
 /// Loading must refuse, with a message that names the file.

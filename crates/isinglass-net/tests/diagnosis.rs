@@ -13,8 +13,7 @@ const CLASSES: usize = 10;
 fn config(surrogate: Surrogate, neuron: Neuron) -> NetworkConfig {
     NetworkConfig {
         inputs: WIDTH,
-        depth: 6,
-        width: WIDTH,
+        hidden: vec![WIDTH; 6],
         classes: CLASSES,
         surrogate,
         neuron,
@@ -27,7 +26,7 @@ fn config(surrogate: Surrogate, neuron: Neuron) -> NetworkConfig {
 
 /// A network and its diagnosis on so many Gaussian inputs of this variance.
 fn diagnose(config: &NetworkConfig, examples: usize, input_variance: f64) -> (Network, Vec<LayerDiagnosis>) {
-    let network = config.init(&mut Rng::new(2)).unwrap();
+    let network = config.init(2).unwrap();
     let mut random = Random(5);
     let values: Vec<f32> = (0..config.inputs * examples).map(|_| (input_variance.sqrt() * random.normal()) as f32).collect();
     let labels: Vec<u8> = (0..examples).map(|i| (i % CLASSES) as u8).collect();
@@ -103,8 +102,8 @@ fn clipped_variance(sigma2: f64) -> f64 {
 fn initial_means_have_the_variance_asked_for() {
     let as_asked = |_: &LayerDiagnosis, asked: f64| asked;
     let clipped = |_: &LayerDiagnosis, asked: f64| clipped_variance(asked);
-    let glorot = |layer: &LayerDiagnosis, _: f64| 2.0 / (layer.inputs + layer.outputs) as f64;
-    let he = |layer: &LayerDiagnosis, _: f64| 2.0 / layer.inputs as f64;
+    let glorot = |layer: &LayerDiagnosis, _: f64| 2.0 / (layer.inputs() + layer.outputs()) as f64;
+    let he = |layer: &LayerDiagnosis, _: f64| 2.0 / layer.inputs() as f64;
     type Expected = dyn Fn(&LayerDiagnosis, f64) -> f64;
     let cases: [(Init, Option<f64>, &Expected); 9] = [
         (Init::TwoPoint, Some(0.37), &as_asked),
@@ -120,7 +119,7 @@ fn initial_means_have_the_variance_asked_for() {
     for (init, sigma_m2, expected) in cases {
         let config = NetworkConfig { init, sigma_m2, inputs: 250, depth: 2, ..config(Surrogate::Deterministic, Neuron::Sign) };
         let (network, layers) = diagnose(&config, 5, 1.0);
-        for (layer, means) in layers.iter().zip(network.layers.iter().map(|layer| &layer.means)) {
+        for (layer, means) in layers.iter().zip(network.layers().iter().map(|layer| &layer.means())) {
             let expected = expected(layer, sigma_m2.unwrap_or(0.0));
             let count = means.len() as f64;
             let spread = means.iter().map(|&m| (f64::from(m).powi(2) - layer.sigma_m2).powi(2)).sum::<f64>() / count;
@@ -148,21 +147,21 @@ fn real_weights_are_not_clipped_and_glorot_is_of_what_multiplies() {
 fn histograms_count_every_weight_and_every_neuron() {
     for &surrogate in Surrogate::ALL {
         let init = if surrogate == Surrogate::Continuous { Init::ClippedGaussian } else { Init::Uniform };
-        let config = NetworkConfig { init, inputs: 30, width: 51, depth: 2, ..config(surrogate, surrogate.default_neuron()) };
+        let config = NetworkConfig { init, inputs: 30, hidden: vec![51; 2], depth: 2, ..config(surrogate, surrogate.default_neuron()) };
         let (network, layers) = diagnose(&config, 60, 1.0);
-        for (layer, network_layer) in layers.iter().zip(&network.layers) {
+        for (layer, network_layer) in layers.iter().zip(&network.layers()) {
             let means = &network_layer.means;
-            assert_eq!(layer.means.counts.iter().sum::<u64>(), means.len() as u64);
+            assert_eq!(layer.means().counts.iter().sum::<u64>(), means.len() as u64);
             // Twenty bins: the outermost begin at ±0.9.
             let beyond = |bins: &[u64]| bins[0] + bins[19];
             let polarised = means.iter().filter(|m| m.abs() > 0.9).count() as f64 / means.len() as f64;
             assert_eq!(layer.polarised, polarised);
-            assert!((beyond(&layer.means.counts) as f64 / means.len() as f64 - polarised).abs() < 1e-12);
+            assert!((beyond(&layer.means().counts) as f64 / means.len() as f64 - polarised).abs() < 1e-12);
             let below = means.iter().filter(|m| **m < 0.0).count() as u64;
-            assert_eq!(layer.means.counts[..10].iter().sum::<u64>(), below);
+            assert_eq!(layer.means().counts[..10].iter().sum::<u64>(), below);
             assert_eq!(layer.flip_ratio, Some(0.0));
             if let (Some(neurons), Some(saturated)) = (&layer.neurons, layer.saturated) {
-                let count = (layer.outputs * 60) as u64;
+                let count = (layer.outputs() * 60) as u64;
                 assert_eq!(neurons.counts.iter().sum::<u64>(), count);
                 // A neuron of exactly ±0.9 may be in either.
                 assert!((beyond(&neurons.counts) as f64 / count as f64 - saturated).abs() < 1e-3, "{surrogate}: {saturated}");
@@ -175,12 +174,12 @@ fn histograms_count_every_weight_and_every_neuron() {
 
 #[test]
 fn flips_are_counted_against_the_initial_network() {
-    let config = NetworkConfig { inputs: 10, width: 20, depth: 1, classes: 2, ..config(Surrogate::Deterministic, Neuron::Sign) };
-    let initial = config.init(&mut Rng::new(2)).unwrap();
+    let config = NetworkConfig { inputs: 10, hidden: vec![20; 2], depth: 1, classes: 2, ..config(Surrogate::Deterministic, Neuron::Sign) };
+    let initial = config.init(2).unwrap();
     let mut network = initial.clone();
-    network.layers[0].means[..50].iter_mut().for_each(|m| *m *= -0.5);
-    network.layers[0].means[50..].iter_mut().for_each(|m| *m *= 0.5);
-    network.layers[1].bias.fill(7.0);
+    network.layers()[0].means[..50].iter_mut().for_each(|m| *m *= -0.5);
+    network.layers()[0].means[50..].iter_mut().for_each(|m| *m *= 0.5);
+    network.layers()[1].bias.fill(7.0);
     let examples = Examples::new(Values::Floats(&[0.5; 10]), 10, &[1], 2).unwrap();
     let flips = |diagnosis: &Diagnosis| -> Vec<Option<f64>> { diagnosis.layers.iter().map(|layer| layer.flip_ratio).collect() };
     let mut diagnosis = Diagnosis::new(&network, &examples, &[0], 1).unwrap();
@@ -192,7 +191,7 @@ fn flips_are_counted_against_the_initial_network() {
 
 #[test]
 fn a_binary_network_and_a_wrong_request_are_no_trouble() {
-    let config = NetworkConfig { sigma_m2: Some(1.0), inputs: 10, width: 20, depth: 2, ..config(Surrogate::Deterministic, Neuron::Sign) };
+    let config = NetworkConfig { sigma_m2: Some(1.0), inputs: 10, hidden: vec![20; 2], depth: 2, ..config(Surrogate::Deterministic, Neuron::Sign) };
     let (network, layers) = diagnose(&config, 5, 1.0);
     for layer in &layers {
         assert_eq!((layer.sigma_m2, layer.polarised), (1.0, 1.0));

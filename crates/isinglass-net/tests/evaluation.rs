@@ -17,7 +17,7 @@ const SIZES: [(usize, usize, usize, usize); 6] =
 fn network(surrogate: Surrogate, neuron: Neuron, (inputs, width, depth, classes): (usize, usize, usize, usize)) -> Network {
     let (init, sigma_m2, sigma_b2) = (Init::Uniform, Some(0.3), Some(0.2));
     let config = NetworkConfig { inputs, width, depth, classes, surrogate, neuron, init, sigma_m2, sigma_b2, tau: 1.5 };
-    config.init(&mut Rng::new(4)).unwrap()
+    config.init(4).unwrap()
 }
 
 /// Every picture once for each class.
@@ -31,15 +31,15 @@ fn with_every_label(pictures: &[u8], features: usize, classes: usize) -> Problem
 fn binary_logits(network: &Network, raw: &[f64], phi: impl Fn(f64) -> f64, ties: &mut usize) -> Vec<f64> {
     let Preprocessing { offset, scale } = network.preprocessing;
     let mut x: Vec<f64> = raw.iter().map(|v| (v - f64::from(offset)) * f64::from(scale)).collect();
-    for (index, Layer { inputs, means, bias, .. }) in network.layers.iter().enumerate() {
+    for (index, Layer { inputs, means, bias, .. }) in network.layers().iter().enumerate() {
         let root = (*inputs as f64).sqrt();
         let sum = |row: &[f32]| row.iter().zip(&x).map(|(&m, x)| sign(f64::from(m)) * x).sum::<f64>();
         let fields: Vec<f64> = means.chunks(*inputs).zip(bias).map(|(row, &b)| sum(row) / root + f64::from(b)).collect();
-        x = if index + 1 < network.layers.len() {
+        x = if index + 1 < network.layers().len() {
             *ties += fields.iter().filter(|h| **h == 0.0).count();
             fields.iter().map(|&h| phi(h)).collect()
         } else {
-            fields.iter().map(|h| network.config.tau * h).collect()
+            fields.iter().map(|h| network.config().tau * h).collect()
         };
     }
     x
@@ -47,7 +47,7 @@ fn binary_logits(network: &Network, raw: &[f64], phi: impl Fn(f64) -> f64, ties:
 
 /// Holds [`Evaluator::binary`] against plain sums, class by class of every picture. Returns how many fields were 0.
 fn check_binary(network: &Network, pictures: &[u8], phi: impl Fn(f64) -> f64 + Copy, tolerance: f64) -> usize {
-    let (features, classes) = (network.config.inputs, network.config.classes);
+    let (features, classes) = (network.config().inputs, network.config().classes);
     let problem = with_every_label(pictures, features, classes);
     let examples = problem.examples();
     let mut evaluator = Evaluator::new(network, 2);
@@ -58,7 +58,7 @@ fn check_binary(network: &Network, pictures: &[u8], phi: impl Fn(f64) -> f64 + C
         let best = (0..classes).rev().max_by(|&a, &b| logits[a].total_cmp(&logits[b])).unwrap();
         let nll = cross_entropy(&logits, problem.labels[index].into());
         let score = evaluator.binary(&examples, Some(&[index as u32])).unwrap();
-        let what = format!("{features} inputs, width {}, class {}", network.config.width, problem.labels[index]);
+        let what = format!("{features} inputs, width {}, class {}", network.config().width, problem.labels[index]);
         assert!((score.nll - nll).abs() < tolerance * nll.max(1.0), "{what}: {} nats, not {nll}", score.nll);
         assert_eq!(score.accuracy, f64::from(u8::from(best == usize::from(problem.labels[index]))), "{what}: {logits:?}");
         total_nll += nll;
@@ -89,14 +89,14 @@ fn a_field_of_zero_fires() {
     let mut ties = 0;
     for width in [1, 2, 4, 64] {
         let mut network = network(Surrogate::Deterministic, Neuron::Sign, (8, width, 3, 5));
-        network.layers.iter_mut().for_each(|layer| layer.bias.fill(0.0));
+        network.layers().iter_mut().for_each(|layer| layer.bias().fill(0.0));
         // Exact in binary, so that what should cancel does.
         network.preprocessing = Preprocessing { offset: 3.0, scale: 0.125 };
         let pictures: Vec<u8> = Problem::noise(8, 2, 8, 3).values.iter().map(|v| v % 7).chain([3; 8]).collect();
         ties += check_binary(&network, &pictures, sign, 1e-6);
         // A mean of 0 is a weight of +1.
-        network.layers[1].means.fill(0.0);
-        network.layers[1].means[0] = -0.0;
+        network.layers()[1].means.fill(0.0);
+        network.layers()[1].means[0] = -0.0;
         check_binary(&network, &pictures, sign, 1e-6);
     }
     assert!(ties > 1000, "only {ties} ties");
@@ -124,11 +124,11 @@ fn an_all_zero_picture_sees_the_biases_alone() {
 
 /// The surrogate in plain f64.
 fn plain(network: &Network, surrogate: reference::Surrogate) -> reference::Network {
-    let layers = network.layers.iter().map(|layer| reference::Layer {
-        means: layer.means.chunks(layer.inputs).map(|row| row.iter().map(|&m| f64::from(m)).collect()).collect(),
-        bias: layer.bias.iter().map(|&b| f64::from(b)).collect(),
+    let layers = network.layers().iter().map(|layer| reference::Layer {
+        means: layer.means().chunks(layer.inputs()).map(|row| row.iter().map(|&m| f64::from(m)).collect()).collect(),
+        bias: layer.bias().iter().map(|&b| f64::from(b)).collect(),
     });
-    reference::Network { surrogate, layers: layers.collect(), tau: network.config.tau, floor: 1e-6, variance_gradient: true }
+    reference::Network { surrogate, layers: layers.collect(), tau: network.config().tau, floor: 1e-6, variance_gradient: true }
 }
 
 #[test]
@@ -150,12 +150,12 @@ fn sampled_networks_average_to_the_exact_probabilities() {
         let size = (3, 4, 1 + index % 2, 3);
         // Means near ±1: the probabilities then depend on the neurons, and not on the draw of the weights alone.
         let (init, sigma_m2) = (Init::TwoPoint, Some(0.9));
-        let network = NetworkConfig { init, sigma_m2, ..network(surrogate, neuron, size).config }.init(&mut Rng::new(4)).unwrap();
+        let network = NetworkConfig { init, sigma_m2, ..network(surrogate, neuron, size).config }.init(4).unwrap();
         let values: Vec<f32> = Random(2).vector(size.0, Random::normal).into_iter().map(|x| x as f32).collect();
         let input: Vec<f64> = values.iter().map(|&x| f64::from(x)).collect();
         let plain = plain(&network, reference::Surrogate::sign());
-        let means: Vec<_> = plain.layers.iter().map(|layer| layer.means.clone()).collect();
-        let biases: Vec<_> = plain.layers.iter().map(|layer| layer.bias.clone()).collect();
+        let means: Vec<_> = plain.layers.iter().map(|layer| layer.means().clone()).collect();
+        let biases: Vec<_> = plain.layers.iter().map(|layer| layer.bias().clone()).collect();
         let class = index % 3;
         let expected = oracle::class_probabilities(&means, &biases, plain.tau, &input, exact)[class];
 
@@ -212,7 +212,7 @@ fn samples_do_not_depend_on_how_many_are_asked_for_nor_on_threads_nor_on_other_e
 
 /// All means to ±1.
 fn polarised(mut network: Network) -> Network {
-    network.layers.iter_mut().flat_map(|layer| &mut layer.means).for_each(|mean| *mean = if *mean < 0.0 { -1.0 } else { 1.0 });
+    network.layers().iter_mut().flat_map(|layer| &mut layer.means()).for_each(|mean| *mean = if *mean < 0.0 { -1.0 } else { 1.0 });
     network
 }
 
@@ -270,7 +270,7 @@ fn output_sums_are_the_integers_behind_the_logits() {
         network.preprocessing = Preprocessing::standardising(127.3, 73.9);
         let problem = Problem::noise(size.0, size.3, 5, 7);
         let sums = Evaluator::new(&network, 2).binary_sums(&problem.examples()).unwrap();
-        let output = network.layers.last().unwrap();
+        let output = network.layers().last().unwrap();
         for (picture, sums) in problem.values.chunks(size.0).zip(sums.chunks(size.3)) {
             let raw: Vec<f64> = picture.iter().map(|&v| f64::from(v)).collect();
             let logits = binary_logits(&network, &raw, sign, &mut 0);
@@ -289,7 +289,7 @@ fn a_drawn_network_is_the_sample_of_its_number() {
     let network = network(Surrogate::Deterministic, Neuron::Sign, (20, 65, 2, 4));
     let problem = Problem::noise(20, 4, 30, 3);
     let drawn = network.draw(9, 0);
-    assert!(drawn.layers.iter().flat_map(|layer| &layer.means).all(|weight| weight.abs() == 1.0));
+    assert!(drawn.layers.iter().flat_map(|layer| &layer.means()).all(|weight| weight.abs() == 1.0));
     let sampled = Evaluator::new(&network, 1).stochastic(&problem.examples(), None, &[1], 9, &mut |_, _| {});
     let binary = Evaluator::new(&drawn, 1).binary(&problem.examples(), None).unwrap();
     assert_eq!((sampled[0].accuracy, sampled[0].nll), (binary.accuracy, binary.nll));
@@ -300,9 +300,9 @@ fn a_drawn_network_is_the_sample_of_its_number() {
 fn the_noise_of_drawn_neurons_has_the_distribution_of_the_neuron() {
     for neuron in [Neuron::Logistic(0.7), Neuron::Probit(1.3)] {
         let mut network = network(Surrogate::Deterministic, neuron, (1, 20_000, 1, 2));
-        network.layers[0].bias.fill(0.25);
+        network.layers()[0].bias.fill(0.25);
         let drawn = network.draw(5, 2);
-        assert_eq!(drawn.layers[1].bias, network.layers[1].bias); // the output has no noise
+        assert_eq!(drawn.layers[1].bias, network.layers()[1].bias); // the output has no noise
         for h in [-1.0, 0.0, 0.6] {
             let up = drawn.layers[0].bias.iter().filter(|&&bias| h - 0.25 + f64::from(bias) >= 0.0).count() as f64 / 20_000.0;
             let expected = match neuron {

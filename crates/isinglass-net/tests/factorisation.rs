@@ -25,9 +25,9 @@ fn measure(network: &Network, problem: &Problem, neuron: oracle::Neuron) -> Row 
     let means: Vec<Vec<Vec<f64>>> = network
         .layers
         .iter()
-        .map(|layer| layer.means.chunks(layer.inputs).map(|row| row.iter().map(|&m| f64::from(m)).collect()).collect())
+        .map(|layer| layer.means().chunks(layer.inputs()).map(|row| row.iter().map(|&m| f64::from(m)).collect()).collect())
         .collect();
-    let biases: Vec<Vec<f64>> = network.layers.iter().map(|layer| layer.bias.iter().map(|&b| f64::from(b)).collect()).collect();
+    let biases: Vec<Vec<f64>> = network.layers().iter().map(|layer| layer.bias().iter().map(|&b| f64::from(b)).collect()).collect();
     let mut row = Row::default();
     let inputs = problem.values.chunks(problem.features);
     let count = inputs.len() as f64;
@@ -87,7 +87,7 @@ fn training_makes_neurons_more_dependent() {
                     seed,
                     ..TrainConfig::default()
                 };
-                let mut trainer = Trainer::new(config.init(&mut Rng::new(seed)).unwrap(), train, problem.examples(), 1).unwrap();
+                let mut trainer = Trainer::new(config.init(seed).unwrap(), train, &problem.examples()).unwrap().with_threads(1);
                 before.push(measure(&trainer.network(), &problem, exact));
                 while !trainer.is_finished() {
                     trainer.step().unwrap();
@@ -96,7 +96,7 @@ fn training_makes_neurons_more_dependent() {
                 after.push(measure(&network, &problem, exact));
                 // Means as large as the trained ones, but with nothing in common.
                 let mut random = Random(seed);
-                network.layers.iter_mut().flat_map(|layer| &mut layer.means).for_each(|mean| *mean *= random.spin() as f32);
+                network.layers().iter_mut().flat_map(|layer| &mut layer.means()).for_each(|mean| *mean *= random.spin() as f32);
                 control.push(measure(&network, &problem, exact));
             }
             let (before, after, control) = (mean(&before), mean(&after), mean(&control));

@@ -38,19 +38,18 @@ const SIZES: [(usize, usize, usize, usize, usize); 6] =
     [(5, 2, 3, 2, 3), (1, 1, 1, 2, 1), (17, 3, 31, 10, 33), (64, 2, 48, 3, 16), (300, 1, 101, 10, 50), (20, 12, 33, 4, 20)];
 
 fn plain(network: &Network, case: &Case, variance_gradient: bool) -> reference::Network {
-    let layers = network.layers.iter().map(|layer| reference::Layer {
-        means: layer.means.chunks(layer.inputs).map(|row| row.iter().map(|&m| f64::from(m)).collect()).collect(),
-        bias: layer.bias.iter().map(|&b| f64::from(b)).collect(),
+    let layers = network.layers().iter().map(|layer| reference::Layer {
+        means: layer.means().chunks(layer.inputs()).map(|row| row.iter().map(|&m| f64::from(m)).collect()).collect(),
+        bias: layer.bias().iter().map(|&b| f64::from(b)).collect(),
     });
-    reference::Network { surrogate: case.reference, layers: layers.collect(), tau: network.config.tau, floor: FLOOR, variance_gradient }
+    reference::Network { surrogate: case.reference, layers: layers.collect(), tau: network.config().tau, floor: FLOOR, variance_gradient }
 }
 
 fn check(case: &Case, (inputs, depth, width, classes, batch): (usize, usize, usize, usize, usize), variance_gradient: bool, tau: f64) {
     let label = format!("{} {} {inputs}-{width}×{depth}-{classes}, batch {batch}", case.surrogate, case.neuron);
     let config = NetworkConfig {
         inputs,
-        depth,
-        width,
+        hidden: vec![width; depth],
         classes,
         surrogate: case.surrogate,
         neuron: case.neuron,
@@ -59,16 +58,16 @@ fn check(case: &Case, (inputs, depth, width, classes, batch): (usize, usize, usi
         sigma_b2: Some(0.1),
         tau,
     };
-    let network = config.init(&mut Rng::new(5)).unwrap();
+    let network = config.init(5).unwrap();
     let mut random = support::random::Random(9);
     let values: Vec<f32> = (0..inputs * batch).map(|_| random.normal() as f32).collect();
     let labels: Vec<u8> = (0..batch).map(|i| (i * 7 % classes) as u8).collect();
     let examples = Examples::new(Values::Floats(&values), inputs, &labels, classes).unwrap();
     let indices: Vec<u32> = (0..batch as u32).collect();
-    let ours = Gradients::new(&network, &examples, &indices, variance_gradient, 2);
+    let ours = Gradients::new(&network, &examples, &indices, variance_gradient, 2).unwrap();
 
-    let noise = network.layers.iter().enumerate().map(|(index, layer)| {
-        let noise = lrt_noise(0, 0, index, layer.outputs, batch);
+    let noise = network.layers().iter().enumerate().map(|(index, layer)| {
+        let noise = lrt_noise(0, 0, index, layer.outputs(), batch);
         noise.into_iter().map(|row| row.into_iter().map(f64::from).collect()).collect()
     });
     let batch = Batch {

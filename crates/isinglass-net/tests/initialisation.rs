@@ -25,15 +25,15 @@ const CASES: [(Surrogate, Neuron); 11] = [
 ];
 
 fn config(surrogate: Surrogate, neuron: Neuron, init: Init, depth: usize) -> NetworkConfig {
-    NetworkConfig { inputs: 60, width: 60, depth, classes: 10, surrogate, neuron, init, ..NetworkConfig::default() }
+    NetworkConfig { inputs: 60, hidden: vec![60; 2], depth, classes: 10, surrogate, neuron, init, ..NetworkConfig::default() }
 }
 
 /// What is drawn has the variances that were promised.
 fn check_drawn(config: &NetworkConfig, expected: &Initialisation) {
-    let network = config.init(&mut Rng::new(1)).unwrap();
+    let network = config.init(1).unwrap();
     let mean_square = |values: &[f32]| values.iter().map(|&v| f64::from(v).powi(2)).sum::<f64>() / values.len() as f64;
-    let means: Vec<f32> = network.layers.iter().flat_map(|layer| layer.means.clone()).collect();
-    let biases: Vec<f32> = network.layers.iter().flat_map(|layer| layer.bias.clone()).collect();
+    let means: Vec<f32> = network.layers().iter().flat_map(|layer| layer.means().clone()).collect();
+    let biases: Vec<f32> = network.layers().iter().flat_map(|layer| layer.bias().clone()).collect();
     // A square varies by at most √2 times its mean (Gaussian).
     let close = |measured: f64, asked: f64, count: usize| (measured - asked).abs() <= 4.0 * asked * (2.0 / count as f64).sqrt();
     let (asked, measured) = (expected.sigma2.unwrap(), mean_square(&means));
@@ -143,7 +143,7 @@ fn impossible_networks_are_refused_with_a_way_out() {
         let mut config = NetworkConfig { sigma_m2: Some(0.5), ..config(Surrogate::Deterministic, Neuron::Sign, Init::TwoPoint, 2) };
         config.check().unwrap();
         change(&mut config);
-        let message = config.init(&mut Rng::new(1)).map(drop).unwrap_err().to_string();
+        let message = config.init(1).map(drop).unwrap_err().to_string();
         assert!(words.iter().all(|word| message.contains(word)), "{message:?} does not say {words:?}");
     }
     // Real weights may be large.
@@ -152,7 +152,7 @@ fn impossible_networks_are_refused_with_a_way_out() {
     let mut most = config(Surrogate::Deterministic, Neuron::Sign, Init::Auto, 1);
     most.classes = 256;
     let problem = Problem::noise(60, 256, 3, 1);
-    let trainer = Trainer::new(most.init(&mut Rng::new(1)).unwrap(), TrainConfig::default(), problem.examples(), 1);
+    let trainer = Trainer::new(most.init(1).unwrap(), TrainConfig::default(), problem.examples(), 1);
     assert!(trainer.unwrap().step().is_ok());
 }
 
@@ -174,7 +174,7 @@ fn impossible_runs_are_refused_with_a_way_out() {
     ];
     let problem = Problem::noise(60, 10, 20, 1);
     let start = |surrogate: Surrogate, train, problem: &Problem| {
-        let network = config(surrogate, surrogate.default_neuron(), Init::Auto, 1).init(&mut Rng::new(1)).unwrap();
+        let network = config(surrogate, surrogate.default_neuron(), Init::Auto, 1).init(1).unwrap();
         Trainer::new(network, train, problem.examples(), 1).map(drop)
     };
     for (change, words) in cases {

@@ -131,8 +131,7 @@ fn config(optimizer: Optimizer, means: Means, goal: Goal, schedule: Schedule) ->
 fn network(problem: &Problem, surrogate: Surrogate, neuron: Neuron) -> Network {
     let config = NetworkConfig {
         inputs: problem.features,
-        depth: 2,
-        width: 5,
+        hidden: vec![5; 2],
         classes: problem.classes,
         surrogate,
         neuron,
@@ -141,9 +140,9 @@ fn network(problem: &Problem, surrogate: Surrogate, neuron: Neuron) -> Network {
         sigma_b2: Some(0.1),
         ..NetworkConfig::default()
     };
-    let mut network = config.init(&mut Rng::new(3)).unwrap();
+    let mut network = config.init(3).unwrap();
     // A neuron with the same weight to every class has a gradient of 0, of which Adam would make steps of pure rounding errors.
-    let output = &mut network.layers[2].means;
+    let output = &mut network.layers()[2].means;
     output[..5].iter_mut().for_each(|mean| *mean = mean.abs());
     output[5..10].iter_mut().for_each(|mean| *mean = -mean.abs());
     network
@@ -158,12 +157,12 @@ fn check(surrogate: Surrogate, neuron: Neuron, config: TrainConfig) {
     let problem = Problem::pictures(6, 3, 21, 0.4, 12);
     let examples = problem.examples();
     let kind = Kind::of(surrogate, config.means);
-    let mut trainer = Trainer::new(network(&problem, surrogate, neuron), config.clone(), examples, 1).unwrap();
+    let mut trainer = Trainer::new(network(&problem, surrogate, neuron), config.clone(), &examples).unwrap().with_threads(1);
     let start = network(&problem, surrogate, neuron);
     let preprocessing = trainer.network().preprocessing;
     let parameters = |layer: &Layer| {
-        let theta = layer.means.iter().map(|&mean| kind.parameter(f64::from(mean))).collect();
-        (Parameters::new(theta), Parameters::new(wide(&layer.bias)))
+        let theta = layer.means().iter().map(|&mean| kind.parameter(f64::from(mean))).collect();
+        (Parameters::new(theta), Parameters::new(wide(&layer.bias())))
     };
     let mut plain: Vec<(Parameters, Parameters)> = start.layers.iter().map(parameters).collect();
 
@@ -180,7 +179,7 @@ fn check(surrogate: Surrogate, neuron: Neuron, config: TrainConfig) {
         let mut order = trainer.partition().train.clone();
         Rng::new(6).stream(Rng::SHUFFLE, step / steps_per_epoch).shuffle(&mut order);
         let batch = order.chunks(7).nth((step % steps_per_epoch) as usize).unwrap();
-        let gradients = Gradients::new(&network, &examples, batch, true, 1);
+        let gradients = Gradients::new(&network, &examples, batch, true, 1).unwrap();
 
         let lr = config.lr * rate(config.schedule, step, steps, steps_per_epoch);
         for ((means, bias), gradient) in plain.iter_mut().zip(&gradients.layers) {
@@ -201,7 +200,7 @@ fn check(surrogate: Surrogate, neuron: Neuron, config: TrainConfig) {
             let next = beta(config.goal, (step + 1).min(steps - 1));
             let mean = |&theta: &f64| if is_polarised { support::reference::sign(theta) } else { kind.mean(theta, next) };
             let expected: Vec<f64> = means.theta.iter().map(mean).collect();
-            for (what, ours, expected) in [("means", &layer.means, &expected), ("biases", &layer.bias, &bias.theta)] {
+            for (what, ours, expected) in [("means", &layer.means(), &expected), ("biases", &layer.bias(), &bias.theta)] {
                 let worst = ours.iter().zip(expected).map(|(&a, &b)| (f64::from(a) - b).abs()).fold(0.0, f64::max);
                 assert!(worst < 5e-5, "{label}: {what} of layer {index} are off by {worst:e} after step {step}");
             }

@@ -12,11 +12,10 @@ use isinglass_net::{
 use support::problem::{Problem, directory};
 use support::reference::{self, Activation, Batch};
 
-fn network(problem: &Problem, surrogate: Surrogate, depth: usize, width: usize, seed: u64) -> Network {
+fn network(problem: &Problem, surrogate: Surrogate, hidden: vec![usize; usize], seed: u64) -> Network {
     let config = NetworkConfig {
         inputs: problem.features,
-        depth,
-        width,
+        hidden: vec![width; depth],
         classes: problem.classes,
         surrogate,
         neuron: surrogate.default_neuron(),
@@ -24,7 +23,7 @@ fn network(problem: &Problem, surrogate: Surrogate, depth: usize, width: usize, 
         sigma_b2: Some(0.01),
         ..NetworkConfig::default()
     };
-    config.init(&mut Rng::new(seed)).unwrap()
+    config.init(seed).unwrap()
 }
 
 /// The goal that a surrogate can have: binary wherever there is a binary network.
@@ -57,7 +56,7 @@ fn equal_seeds_give_equal_bits_whatever_the_number_of_threads() {
             let run = |threads: usize, init: u64, seed: u64| {
                 let config = TrainConfig { goal: goal(surrogate), batch, epochs: 3, seed, ..TrainConfig::default() };
                 let network = network(&problem, surrogate, depth, width, init);
-                let mut trainer = Trainer::new(network, config, problem.examples(), threads).unwrap();
+                let mut trainer = Trainer::new(network, config, &problem.examples()).unwrap().with_threads(threads);
                 assert_ne!(trainer.partition().train.len() % batch, 0, "the last batch is full");
                 let reports = finish(&mut trainer);
                 (trainer.checkpoint(), reports)
@@ -76,7 +75,7 @@ fn equal_seeds_give_equal_bits_whatever_the_number_of_threads() {
                     network(&problem, surrogate, depth, width, 6).layers,
                     "{surrogate}: the initial seed does nothing"
                 );
-                assert_ne!(expected.network.layers, run(1, 5, 2).0.network.layers, "{surrogate}: the run's seed does nothing");
+                assert_ne!(expected.network.layers(), run(1, 5, 2).0.network.layers(), "{surrogate}: the run's seed does nothing");
             }
         }
     }
@@ -109,12 +108,12 @@ fn a_run_resumed_after_any_step_ends_with_the_same_file() {
     for (surrogate, config) in varieties() {
         let label = format!("{surrogate} {} {} {}", config.optimizer, config.means, config.goal);
         let start = network(&problem, surrogate, 2, 7, 2);
-        let mut undisturbed = Trainer::new(start.clone(), config.clone(), problem.examples(), 1).unwrap();
+        let mut undisturbed = Trainer::new(start.clone(), config.clone(), &problem.examples()).unwrap().with_threads(1);
         assert_eq!((undisturbed.progress().steps, undisturbed.progress().steps_per_epoch), (6, 3));
         let reports = finish(&mut undisturbed);
         let expected = bytes(&undisturbed.checkpoint(), &end);
 
-        let mut trainer = Trainer::new(start, config, problem.examples(), 2).unwrap();
+        let mut trainer = Trainer::new(start, config, &problem.examples()).unwrap().with_threads(2);
         for k in 0..=6 {
             trainer.checkpoint().save(&between).unwrap();
             let checkpoint = Checkpoint::load(&between).unwrap();
@@ -137,10 +136,10 @@ fn the_binary_goal_ends_with_a_binary_network_that_is_its_own_surrogate() {
     for &surrogate in Surrogate::ALL.iter().filter(|surrogate| surrogate.has_binary_weights()) {
         for &means in Means::ALL {
             let config = TrainConfig { goal: Goal::Binary, means, epochs: 4, batch: 30, ..TrainConfig::default() };
-            let mut trainer = Trainer::new(network(&problem, surrogate, 2, 33, 1), config, problem.examples(), 2).unwrap();
+            let mut trainer = Trainer::new(network(&problem, surrogate, 2, 33, 1), config, &problem.examples()).unwrap().with_threads(2);
             finish(&mut trainer);
             let network = trainer.network();
-            assert!(network.layers.iter().flat_map(|layer| &layer.means).all(|m| m.abs() == 1.0), "{surrogate} {means}: a mean is not ±1");
+            assert!(network.layers().iter().flat_map(|layer| &layer.means()).all(|m| m.abs() == 1.0), "{surrogate} {means}: a mean is not ±1");
             // Noisy neurons differ from the signs that the deterministic network has instead.
             if !matches!(surrogate, Surrogate::Deterministic | Surrogate::Ste) {
                 continue;
@@ -165,7 +164,7 @@ fn a_loss_that_is_no_number_ends_the_run() {
         for (batch, epochs) in [(8, 10), (40, 1)] {
             for &optimizer in Optimizer::ALL {
                 let config = TrainConfig { goal: goal(surrogate), optimizer, lr: 1e300, batch, epochs, ..TrainConfig::default() };
-                let mut trainer = Trainer::new(network(&problem, surrogate, 2, 9, 1), config, problem.examples(), 1).unwrap();
+                let mut trainer = Trainer::new(network(&problem, surrogate, 2, 9, 1), config, &problem.examples()).unwrap().with_threads(1);
                 let end = loop {
                     match trainer.step() {
                         Ok(step) => assert!(step.loss.is_finite(), "{surrogate} {optimizer}: a step with loss {}", step.loss),
@@ -209,7 +208,7 @@ fn what_is_held_out_is_not_trained_with() {
     let config = TrainConfig { validation: 0.3, epochs: 2, batch: 10, ..TrainConfig::default() };
     let start = network(&problem, Surrogate::Deterministic, 1, 11, 1);
     let run = |problem: &Problem| {
-        let mut trainer = Trainer::new(start.clone(), config.clone(), problem.examples(), 1).unwrap();
+        let mut trainer = Trainer::new(start.clone(), config.clone(), &problem.examples()).unwrap().with_threads(1);
         let reports = finish(&mut trainer);
         (trainer.partition().clone(), trainer.network(), reports[0].validation)
     };
@@ -231,7 +230,7 @@ fn what_is_held_out_is_not_trained_with() {
 fn every_step_draws_its_own_noise_and_takes_its_own_batch() {
     let problem = Problem::pictures(9, 3, 40, 0.3, 6);
     let config = TrainConfig { goal: Goal::Surrogate, batch: 13, epochs: 2, validation: 0.0, seed: 77, ..TrainConfig::default() };
-    let mut trainer = Trainer::new(network(&problem, Surrogate::LrtBinary, 2, 5, 1), config, problem.examples(), 2).unwrap();
+    let mut trainer = Trainer::new(network(&problem, Surrogate::LrtBinary, 2, 5, 1), config, &problem.examples()).unwrap().with_threads(2);
     let mut first = 0;
     while !trainer.is_finished() {
         let progress = trainer.progress();
@@ -244,13 +243,13 @@ fn every_step_draws_its_own_noise_and_takes_its_own_batch() {
             let row = &problem.values[9 * index..9 * index + 9];
             row.iter().map(|&value| f64::from(network.preprocessing.apply(f32::from(value)))).collect()
         };
-        let noise = network.layers.iter().enumerate().map(|(index, layer)| {
-            let noise = lrt_noise(77, progress.step, index, layer.outputs, batch.len());
+        let noise = network.layers().iter().enumerate().map(|(index, layer)| {
+            let noise = lrt_noise(77, progress.step, index, layer.outputs(), batch.len());
             noise.into_iter().map(|row| row.into_iter().map(f64::from).collect()).collect()
         });
-        let layers = network.layers.iter().map(|layer| reference::Layer {
-            means: layer.means.chunks(layer.inputs).map(|row| row.iter().map(|&m| f64::from(m)).collect()).collect(),
-            bias: layer.bias.iter().map(|&b| f64::from(b)).collect(),
+        let layers = network.layers().iter().map(|layer| reference::Layer {
+            means: layer.means().chunks(layer.inputs()).map(|row| row.iter().map(|&m| f64::from(m)).collect()).collect(),
+            bias: layer.bias().iter().map(|&b| f64::from(b)).collect(),
         });
         let surrogate = reference::Surrogate::LrtBinary { activation: Activation::Tanh(1.0) };
         let plain = reference::Network { surrogate, layers: layers.collect(), tau: 1.0, floor: 1e-6, variance_gradient: true };
@@ -273,7 +272,7 @@ fn every_surrogate_learns_an_easy_problem() {
     let problem = Problem { values: problem.values[..49 * 400].to_vec(), labels: problem.labels[..400].to_vec(), ..problem };
     for &surrogate in Surrogate::ALL {
         let config = TrainConfig { goal: goal(surrogate), batch: 32, epochs: 10, ..TrainConfig::default() };
-        let mut trainer = Trainer::new(network(&problem, surrogate, 2, 51, 1), config, problem.examples(), 2).unwrap();
+        let mut trainer = Trainer::new(network(&problem, surrogate, 2, 51, 1), config, &problem.examples()).unwrap().with_threads(2);
         let reports = finish(&mut trainer);
         let network = trainer.network();
         let mut evaluator = Evaluator::new(&network, 2);

@@ -152,9 +152,12 @@ pub enum CliError {
         /// The sweep's directory.
         directory: PathBuf,
     },
-    /// A network cannot be packed.
+    /// A network that cannot be packed, or examples that do not fit it.
     #[error(transparent)]
-    Pack(#[from] isinglass_lab::packing::PackError),
+    Net(#[from] isinglass_net::Error),
+    /// A file of another kind is in the way, or cannot be written.
+    #[error(transparent)]
+    Replace(#[from] isinglass_lab::replace::ReplaceError),
     /// A packed network is damaged, or cannot look at what it is shown.
     #[error(transparent)]
     Bits(#[from] isinglass_bits::Error),
@@ -203,7 +206,7 @@ impl From<isinglass_lab::reproduce::ReproduceError> for CliError {
 impl CliError {
     /// 2 for what the user can change, 1 for what went wrong on the way.
     pub fn exit_code(&self) -> ExitCode {
-        use isinglass_lab::packing::PackError;
+        use isinglass_lab::replace::ReplaceError;
         use isinglass_lab::report::ReportError;
         use isinglass_lab::reproduce::ReproduceError;
         use isinglass_lab::simulate::SimulateError;
@@ -215,7 +218,7 @@ impl CliError {
             Self::Simulate(SimulateError::Theory(TheoryError::NotConverged { .. } | TheoryError::NoRoot(_))) => ExitCode::from(1),
             Self::Data(error) if went_wrong_on_the_way(error) => ExitCode::from(1),
             Self::Run(error) if broke_off(error) => ExitCode::from(1),
-            Self::Pack(PackError::Differs { .. } | PackError::Write { .. }) => ExitCode::from(1),
+            Self::Net(isinglass_net::Error::PackedDiffers { .. }) | Self::Replace(ReplaceError::Write { .. }) => ExitCode::from(1),
             Self::Report(ReportError::Write { .. }) => ExitCode::from(1),
             Self::Sweep(SweepError::Write { .. })
             | Self::CellsFailed { .. }

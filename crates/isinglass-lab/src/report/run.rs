@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use isinglass_net::NetworkConfig;
 use serde_json::{Value, json};
 
 use super::section::{Section, Writer, shown};
@@ -43,11 +44,12 @@ pub(super) fn read(directory: &Path, mut writer: Writer) -> Result<Section, Repo
 /// What is known of a network before there is a summary.
 fn so_far(config: &RunConfig, start: &Value) -> Value {
     let size = |key: &str| start["data"][key].as_u64().map_or("?".to_owned(), |size| size.to_string());
+    let hidden = NetworkConfig { hidden: config.hidden_layers(), ..NetworkConfig::default() }.hidden_shape();
     let neuron = config.neuron.map(|neuron| neuron.to_string()).unwrap_or_default();
     json!({
         "data": config.data,
         "network": {
-            "shape": format!("{}-{}×{}-{}", size("inputs"), config.width, config.depth, size("classes")),
+            "shape": format!("{}-{hidden}-{}", size("inputs"), size("classes")),
             "surrogate": config.surrogate.to_string(),
             "neuron": neuron,
         },
@@ -61,7 +63,7 @@ fn write_facts(config: &RunConfig, known: &Value, start: &Value, epochs: usize, 
     let variance = initialisation["sigma_m2"].as_f64().map(|_| format!(", σ² = {}", table::text(&initialisation["sigma_m2"])));
     let drawn = match &initialisation["distribution"] {
         Value::String(distribution) => format!("{distribution}{} ({})", variance.unwrap_or_default(), text(&initialisation["reason"])),
-        _ => config.init.to_string(),
+        _ => config.init.map(|init| init.to_string()).unwrap_or_default(),
     };
     let notices: Vec<String> = known["notices"].as_array().into_iter().flatten().map(text).collect();
     writer.facts([

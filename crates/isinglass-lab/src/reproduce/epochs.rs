@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use isinglass_net::{Network, Rng};
+use isinglass_net::Network;
 use serde_json::Value;
 
 use super::ReproduceError;
@@ -196,26 +196,26 @@ fn insides(study: &Study, sweep: &Sweep) -> Result<Vec<Inside>, ReproduceError> 
         if sweep.record(cell)?.is_none_or(|record| record.is_failed()) {
             continue;
         }
-        let trained = read_checkpoint(&sweep.run_directory(cell), LAST)?.network;
-        let images = propagation::inputs(&data, trained.preprocessing);
-        if insides.is_empty() {
-            let mut initial = trained.config.init(&mut Rng::new(cell.config.seed)).map_err(RunError::from)?;
-            initial.preprocessing = trained.preprocessing;
-            insides.push(inside(0.0, &initial, &images, study.seed));
+        let trained = read_checkpoint(&sweep.run_directory(cell), LAST)?.into_network();
+        let images = propagation::inputs(&data, trained.input()).map_err(RunError::from)?;
+        if insides.is_empty()
+            && let Some(initial) = trained.initial().map_err(RunError::from)?
+        {
+            insides.push(inside(0.0, &initial, &images, study.seed)?);
         }
-        insides.push(inside(cell.config.epochs as f64, &trained, &images, study.seed));
+        insides.push(inside(cell.config.epochs as f64, &trained, &images, study.seed)?);
     }
     Ok(insides)
 }
 
-fn inside(epochs: f64, network: &Network, images: &[Vec<f64>], seed: u64) -> Inside {
-    let means = || network.layers.iter().flat_map(|layer| &layer.means).map(|&mean| f64::from(mean));
+fn inside(epochs: f64, network: &Network, images: &[Vec<f64>], seed: u64) -> Result<Inside, ReproduceError> {
+    let means = || network.layers().iter().flat_map(|layer| layer.means()).map(|&mean| f64::from(mean));
     let count = network.parameters().0 as f64;
-    Inside {
+    Ok(Inside {
         epochs,
         sigma_m2: means().map(|mean| mean * mean).sum::<f64>() / count,
         polarised: means().filter(|mean| mean.abs() > 0.9).count() as f64 / count,
         saturated: propagation::saturated(network, images),
-        distance: propagation::distance(network, images, seed),
-    }
+        distance: propagation::distance(network, images, seed).map_err(RunError::from)?,
+    })
 }

@@ -5,7 +5,7 @@
 //! in docs/training.md.
 
 use isinglass_data::{Dataset, Pixels};
-use isinglass_net::{Network, Preprocessing};
+use isinglass_net::{InputRule, Network, Values};
 use isinglass_theory::activation::{Activation, Phi};
 use isinglass_theory::{Denominator, Neuron};
 
@@ -15,30 +15,28 @@ const IMAGES: usize = 40;
 const SAMPLES: u64 = 10;
 
 /// The first images of the test set, as inputs.
-pub(super) fn inputs(data: &Dataset, preprocessing: Preprocessing) -> Vec<Vec<f64>> {
+pub(super) fn inputs(data: &Dataset, rule: &InputRule) -> Result<Vec<Vec<f64>>, isinglass_net::Error> {
     let length = data.test.image_len();
-    let input = |value: f32| f64::from(preprocessing.apply(value));
-    match data.test.pixels() {
-        Pixels::Bytes(bytes) => {
-            bytes.chunks(length).take(IMAGES).map(|image| image.iter().map(|&byte| input(f32::from(byte))).collect()).collect()
-        }
-        Pixels::Floats(floats) => {
-            floats.chunks(length).take(IMAGES).map(|image| image.iter().map(|&value| input(value)).collect()).collect()
-        }
-    }
+    let count = length * IMAGES.min(data.test.len());
+    let values = match data.test.pixels() {
+        Pixels::Bytes(bytes) => Values::Bytes(&bytes[..count]),
+        Pixels::Floats(floats) => Values::Floats(&floats[..count]),
+    };
+    let inputs = rule.inputs(values, length)?;
+    Ok(inputs.chunks(length).map(|image| image.iter().map(|&input| f64::from(input)).collect()).collect())
 }
 
 /// The distance of a network with sign neurons from its surrogate.
-pub(super) fn distance(network: &Network, images: &[Vec<f64>], seed: u64) -> f64 {
+pub(super) fn distance(network: &Network, images: &[Vec<f64>], seed: u64) -> Result<f64, isinglass_net::Error> {
     let surrogate = overlaps(images, |image| means(network, image));
     let (mut sum, mut count) = (0.0, 0usize);
     for sample in 0..SAMPLES {
-        let drawn = network.draw(seed, sample);
+        let drawn = network.draw(seed, sample)?;
         let binary = overlaps(images, |image| signs(&drawn, image));
         sum += surrogate.iter().zip(&binary).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
         count += surrogate.len();
     }
-    (sum / count.max(1) as f64).sqrt()
+    Ok((sum / count.max(1) as f64).sqrt())
 }
 
 /// The part of the surrogate's neurons beyond ±0.9.
@@ -63,9 +61,9 @@ fn field(weights: &[f32], x: &[f64], bias: f32) -> f64 {
 /// Hidden layers of the deterministic surrogate.
 fn means(network: &Network, image: &[f64]) -> Vec<Vec<f64>> {
     let (phi, Denominator { noise, spread }): (Phi, Denominator) =
-        network.config.neuron.averaged().expect("neurons of binary networks have a mean");
+        network.config().neuron.averaged().expect("neurons of binary networks have a mean");
     let mut layers: Vec<Vec<f64>> = Vec::new();
-    for (index, layer) in network.layers[..network.config.depth].iter().enumerate() {
+    for (index, layer) in network.layers().iter().filter(|layer| !layer.spec().is_output()).enumerate() {
         let x = layers.last().map_or(image, Vec::as_slice);
         let neuron = |(weights, &bias): (&[f32], &f32)| {
             let squares = weights.iter().zip(x).map(|(&weight, &x)| (f64::from(weight).powi(2), x * x));
@@ -76,7 +74,7 @@ fn means(network: &Network, image: &[f64]) -> Vec<Vec<f64>> {
             let h = field(weights, x, bias);
             if root > 0.0 { phi.value(h / root) } else { sign(h) }
         };
-        let next = layer.means.chunks(layer.inputs).zip(&layer.bias).map(neuron).collect();
+        let next = layer.rows().zip(layer.bias()).map(neuron).collect();
         layers.push(next);
     }
     layers
@@ -84,11 +82,11 @@ fn means(network: &Network, image: &[f64]) -> Vec<Vec<f64>> {
 
 /// Hidden layers of a binary network with sign neurons.
 fn signs(network: &Network, image: &[f64]) -> Vec<Vec<f64>> {
-    debug_assert_eq!(network.config.neuron, Neuron::Sign);
+    debug_assert_eq!(network.config().neuron, Neuron::Sign);
     let mut layers: Vec<Vec<f64>> = Vec::new();
-    for layer in &network.layers[..network.config.depth] {
+    for layer in network.layers().iter().filter(|layer| !layer.spec().is_output()) {
         let x = layers.last().map_or(image, Vec::as_slice);
-        let next = layer.means.chunks(layer.inputs).zip(&layer.bias).map(|(weights, &bias)| sign(field(weights, x, bias))).collect();
+        let next = layer.rows().zip(layer.bias()).map(|(weights, &bias)| sign(field(weights, x, bias))).collect();
         layers.push(next);
     }
     layers
@@ -107,21 +105,20 @@ mod tests {
     fn network(sigma_m2: f64) -> Network {
         let config = NetworkConfig {
             inputs: 50,
-            width: 61,
-            depth: 3,
+            hidden: vec![61; 3],
             init: Init::TwoPoint,
             sigma_m2: Some(sigma_m2),
             sigma_b2: Some(0.0),
             ..NetworkConfig::default()
         };
-        config.init(&mut Rng::new(1)).unwrap()
+        config.init(1).unwrap()
     }
 
     #[test]
     fn a_network_of_means_one_is_its_surrogate_and_others_are_not() {
         let mut rng = Rng::new(5);
         let images: Vec<Vec<f64>> = (0..4).map(|_| (0..50).map(|_| rng.normal()).collect()).collect();
-        let distances = [1.0, 0.9, 0.3].map(|sigma_m2| distance(&network(sigma_m2), &images, 1));
+        let distances = [1.0, 0.9, 0.3].map(|sigma_m2| distance(&network(sigma_m2), &images, 1).unwrap());
         assert_eq!(distances[0], 0.0);
         assert!(distances[0] < distances[1] && distances[1] < distances[2], "{distances:?}");
     }

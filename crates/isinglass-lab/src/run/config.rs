@@ -14,11 +14,16 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use isinglass_net::{Goal, Init, Means, NetworkConfig, Neuron, Optimizer, Schedule, Surrogate, TrainConfig};
+use isinglass_data::{Dataset, Pixels};
+use isinglass_net::{Features, Goal, Init, Means, NetworkConfig, Neuron, Optimizer, Schedule, Surrogate, TrainConfig};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::RunError;
+
+/// Hidden layers, and neurons in each, unless the settings say otherwise.
+const DEPTH: usize = 2;
+const WIDTH: usize = 512;
 
 /// Everything that decides how a run ends. Keys in files are the names of the flags of `isinglass train`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -47,17 +52,27 @@ pub struct RunConfig {
     /// See [`TrainConfig::validation`].
     pub validation: f64,
 
-    /// See [`NetworkConfig::depth`].
-    pub depth: usize,
-    /// See [`NetworkConfig::width`].
-    pub width: usize,
+    /// What the columns of the examples are; `None` until the data are known ([`RunConfig::resolved_for`]).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub features: Option<Features>,
+
+    /// Neurons of every hidden layer; excludes `depth` and `width`, the short form for layers of one width.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hidden: Option<Vec<usize>>,
+    /// Number of hidden layers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub depth: Option<usize>,
+    /// Neurons of each of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub width: Option<usize>,
     /// See [`NetworkConfig::surrogate`].
     pub surrogate: Surrogate,
     /// See [`NetworkConfig::neuron`]; `None` takes the surrogate's own.
     #[serde(with = "neuron_text", skip_serializing_if = "Option::is_none")]
     pub neuron: Option<Neuron>,
-    /// See [`NetworkConfig::init`].
-    pub init: Init,
+    /// See [`NetworkConfig::init`]; `None` is two-point where `sigma_m2` is given, and `auto` otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub init: Option<Init>,
     /// See [`NetworkConfig::sigma_m2`].
     #[serde(alias = "sigma-w2", skip_serializing_if = "Option::is_none")]
     pub sigma_m2: Option<f64>,
@@ -108,11 +123,13 @@ impl Default for RunConfig {
             data_dir: None,
             train_fraction: train.train_fraction,
             validation: train.validation,
-            depth: network.depth,
-            width: network.width,
+            features: None,
+            hidden: None,
+            depth: None,
+            width: None,
             surrogate: network.surrogate,
             neuron: None,
-            init: network.init,
+            init: None,
             sigma_m2: None,
             sigma_b2: None,
             tau: network.tau,
@@ -189,6 +206,14 @@ impl RunConfig {
         for path in self.paths() {
             *path = std::path::absolute(&*path).map_err(RunError::read(path))?;
         }
+        if self.hidden.is_some() && (self.depth.is_some() || self.width.is_some()) {
+            return setting("hidden lists the neurons of every layer, depth and width are the short form for equal ones: leave out one or the other");
+        }
+        if self.hidden.is_none() {
+            self.depth = Some(self.depth.unwrap_or(DEPTH));
+            self.width = Some(self.width.unwrap_or(WIDTH));
+        }
+        self.init = Some(self.init_or_default());
         self.neuron = Some(self.neuron.unwrap_or_else(|| self.surrogate.default_neuron()));
         self.goal = Some(match (self.goal, self.surrogate.has_binary_weights()) {
             (Some(Goal::Binary), false) => {
@@ -214,6 +239,37 @@ impl RunConfig {
         Ok(self)
     }
 
+    /// The same for these data: what was left to them is settled.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`RunConfig::resolved`], and if there is no such network or no example is left to train with.
+    pub fn resolved_for(self, data: &Dataset) -> Result<Self, RunError> {
+        let mut config = self.resolved()?;
+        config.check_with(data)?;
+        config.features = Some(config.features_of(data));
+        Ok(config)
+    }
+
+    /// What the columns of these data are, if the settings do not say so: bytes and pictures of real numbers are images, rows of real numbers tables.
+    pub fn features_of(&self, data: &Dataset) -> Features {
+        let usual = match data.train.pixels() {
+            Pixels::Floats(_) if data.train.shape().0 == 1 => Features::Table,
+            _ => Features::Image,
+        };
+        self.features.unwrap_or(usual)
+    }
+
+    /// Neurons of every hidden layer.
+    pub fn hidden_layers(&self) -> Vec<usize> {
+        let equal = || vec![self.width.unwrap_or(WIDTH); self.depth.unwrap_or(DEPTH)];
+        self.hidden.clone().unwrap_or_else(equal)
+    }
+
+    fn init_or_default(&self) -> Init {
+        self.init.unwrap_or(if self.sigma_m2.is_some() { Init::TwoPoint } else { Init::Auto })
+    }
+
     /// The network's part. Inputs and classes come from the data.
     ///
     /// # Errors
@@ -223,17 +279,25 @@ impl RunConfig {
         let config = NetworkConfig {
             inputs,
             classes,
-            depth: self.depth,
-            width: self.width,
+            hidden: self.checked_hidden()?,
             surrogate: self.surrogate,
             neuron: self.neuron.unwrap_or_else(|| self.surrogate.default_neuron()),
-            init: self.init,
+            init: self.init_or_default(),
             sigma_m2: self.sigma_m2,
             sigma_b2: self.sigma_b2,
             tau: self.tau,
         };
         config.check()?;
         Ok(config)
+    }
+
+    /// The hidden layers, unless a number of them was meant for something else: room for the list is made only then.
+    fn checked_hidden(&self) -> Result<Vec<usize>, RunError> {
+        const MOST: usize = 10_000;
+        match self.depth {
+            Some(depth) if depth > MOST => Err(RunError::Setting(format!("depth = {depth}: at most {MOST} hidden layers"))),
+            _ => Ok(self.hidden_layers()),
+        }
     }
 
     /// The training's part.

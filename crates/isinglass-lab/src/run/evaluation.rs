@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use isinglass_data::Dataset;
-use isinglass_net::{Evaluator, Examples, Network, Partition, SampledScore, Score};
+use isinglass_net::{Examples, Network, Partition, SampledScore, Score};
 use serde::Serialize;
 
 use super::RunError;
@@ -56,21 +56,21 @@ impl Evaluation {
         stop: &AtomicBool,
         progress: &mut dyn FnMut(usize, usize),
     ) -> Result<Self, RunError> {
-        check_fit(&network.config, data)?;
-        let (train, test) = (examples(&data.train, network.config.classes)?, examples(&data.test, network.config.classes)?);
-        let held_out = (!partition.validation.is_empty()).then_some(&*partition.validation);
+        check_fit(network.config(), data)?;
+        let classes = network.config().classes;
+        let (train, test) = (examples(&data.train, classes)?, examples(&data.test, classes)?);
+        let held_out = (!partition.validation().is_empty()).then_some(partition.validation());
         let parts = if held_out.is_some() { 3 } else { 2 };
-        let mut evaluator = Evaluator::new(network, sampling.threads);
         let mut part = 0;
         let mut scores = |examples: &Examples<'_>, indices: Option<&[u32]>| {
             let mut told = |done: usize, of: usize| progress(part * of + done, parts * of);
-            let scores = Scores::new(&mut evaluator, examples, indices, sampling, stop, &mut told);
+            let scores = Scores::new(network, examples, indices, sampling, stop, &mut told);
             part += 1;
             scores
         };
         Ok(Self {
             test: scores(&test, None)?,
-            train: scores(&train, Some(&partition.train))?,
+            train: scores(&train, Some(partition.train()))?,
             validation: held_out.map(|indices| scores(&train, Some(indices))).transpose()?,
         })
     }
@@ -78,20 +78,25 @@ impl Evaluation {
 
 impl Scores {
     fn new(
-        evaluator: &mut Evaluator<'_>,
+        network: &Network,
         examples: &Examples<'_>,
         indices: Option<&[u32]>,
         sampling: &Sampling,
         stop: &AtomicBool,
         progress: &mut dyn FnMut(usize, usize),
     ) -> Result<Self, RunError> {
-        let go_on = || if stop.load(Ordering::Relaxed) { Err(RunError::Stopped) } else { Ok(()) };
-        go_on()?;
-        let surrogate = evaluator.surrogate(examples, indices);
-        go_on()?;
-        let binary = evaluator.binary(examples, indices);
-        go_on()?;
-        let stochastic = evaluator.stochastic(examples, indices, &sampling.samples, sampling.seed, progress);
+        let threads = sampling.threads;
+        let unless_stopped = || if stop.load(Ordering::Relaxed) { Err(RunError::Stopped) } else { Ok(()) };
+        unless_stopped()?;
+        let surrogate = network.surrogate().threads(threads).score(examples, indices)?;
+        unless_stopped()?;
+        if !network.has_binary_weights() {
+            return Ok(Self { surrogate, binary: None, stochastic: Vec::new() });
+        }
+        let binary = Some(network.binary().threads(threads).score(examples, indices)?);
+        unless_stopped()?;
+        let sampled = network.sampled(1).threads(threads).seed(sampling.seed);
+        let stochastic = sampled.scores(examples, indices, &sampling.samples, progress)?;
         Ok(Self { surrogate, binary, stochastic })
     }
 }

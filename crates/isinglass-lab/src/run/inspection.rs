@@ -1,7 +1,7 @@
 //! What a network consists of, and what it looks like inside.
 
 use isinglass_data::Dataset;
-use isinglass_net::{Diagnosis, Initialisation, LayerDiagnosis, Network, NetworkConfig, Partition, Rng};
+use isinglass_net::{Diagnosis, Initialisation, Layer, LayerDiagnosis, LayerSpec, Network, Partition};
 use serde::Serialize;
 
 use super::RunError;
@@ -51,17 +51,16 @@ pub struct Size {
 }
 
 impl Size {
-    fn of_layer((inputs, outputs): (usize, usize), binary: bool) -> Self {
-        let (weights, biases) = (inputs * outputs, outputs);
+    fn of_layer(spec: &LayerSpec) -> Self {
+        let (weights, biases, binary) = (spec.weights(), spec.outputs(), spec.has_binary_weights());
         let (binary_parameters, float_parameters) = if binary { (weights, biases) } else { (0, weights + biases) };
         let bits = binary_parameters + 32 * float_parameters;
         Self { binary_parameters, float_parameters, bits, bytes: bits.div_ceil(8), float32_bytes: 4 * (weights + biases) }
     }
 
-    /// The size of a network.
-    pub fn of_network(config: &NetworkConfig) -> Self {
-        let binary = config.surrogate.has_binary_weights();
-        config.shapes().into_iter().map(|shape| Self::of_layer(shape, binary)).fold(Self::default(), |a, b| Self {
+    /// The size of a network with these layers.
+    pub fn of_layers<'a>(layers: impl IntoIterator<Item = &'a LayerSpec>) -> Self {
+        layers.into_iter().map(Self::of_layer).fold(Self::default(), |a, b| Self {
             binary_parameters: a.binary_parameters + b.binary_parameters,
             float_parameters: a.float_parameters + b.float_parameters,
             bits: a.bits + b.bits,
@@ -113,27 +112,28 @@ impl Inspection {
     ///
     /// # Errors
     ///
-    /// If data and network do not fit.
-    pub fn new(network: &Network, seed: u64, data: &Dataset, partition: &Partition, threads: usize) -> Result<Self, RunError> {
-        let config = &network.config;
-        let binary = config.surrogate.has_binary_weights();
+    /// If data and network do not fit, or the network was not drawn.
+    pub fn new(network: &Network, data: &Dataset, partition: &Partition, threads: usize) -> Result<Self, RunError> {
+        let config = network.config();
         let mut diagnosis = diagnose(network, data, partition, threads)?;
-        let initial = config.init(&mut Rng::new(seed))?;
+        let (Some(initial), Some(initialisation)) = (network.initial()?, network.initialisation()) else {
+            return Err(RunError::Setting("the network's layers were given, not drawn: there is no initial network to compare it with".into()));
+        };
         diagnosis.count_flips(network, &initial);
-        let layers = diagnosis.layers.into_iter().zip(&network.layers).zip(&initial.layers);
+        let layers = diagnosis.layers.into_iter().zip(network.layers()).zip(initial.layers());
         let layers = layers.map(|((diagnosis, layer), initial)| LayerSummary {
             diagnosis,
-            initial_sigma_m2: mean_square(&initial.means),
-            size: Size::of_layer((layer.inputs, layer.outputs), binary),
+            initial_sigma_m2: mean_square(initial.means()),
+            size: Size::of_layer(layer.spec()),
         });
         Ok(Self {
             network: NetworkSummary {
-                shape: format!("{}-{}×{}-{}", config.inputs, config.width, config.depth, config.classes),
+                shape: config.shape(),
                 surrogate: config.surrogate.to_string(),
                 neuron: config.neuron.to_string(),
-                size: Size::of_network(config),
+                size: Size::of_layers(network.layers().iter().map(Layer::spec)),
             },
-            initialisation: Initialisation::new(config)?.into(),
+            initialisation: initialisation.clone().into(),
             layers: layers.collect(),
         })
     }
@@ -141,9 +141,9 @@ impl Inspection {
 
 /// The diagnosis on some of the training examples.
 pub(crate) fn diagnose(network: &Network, data: &Dataset, partition: &Partition, threads: usize) -> Result<Diagnosis, RunError> {
-    check_fit(&network.config, data)?;
-    let train = examples(&data.train, network.config.classes)?;
-    let indices = &partition.train[..partition.train.len().min(EXAMPLES)];
+    check_fit(network.config(), data)?;
+    let train = examples(&data.train, network.config().classes)?;
+    let indices = &partition.train()[..partition.train().len().min(EXAMPLES)];
     Ok(Diagnosis::new(network, &train, indices, threads)?)
 }
 

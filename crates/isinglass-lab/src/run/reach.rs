@@ -23,8 +23,8 @@ impl Reach {
             Means::Clip => f64::from(mean).abs(),
             Means::Tanh => f64::from(mean).abs().atanh(),
         };
-        let layers = if initial.config.surrogate.has_binary_weights() { &initial.layers[..] } else { &[] };
-        Self { distances: layers.iter().flat_map(|layer| layer.means.iter().take(SAMPLE).map(distance)).collect() }
+        let layers = if initial.has_binary_weights() { initial.layers() } else { &[] };
+        Self { distances: layers.iter().flat_map(|layer| layer.means().iter().take(SAMPLE).map(distance)).collect() }
     }
 
     /// A sentence, if most weights cannot change sign. Of optimisers whose steps depend on the size of the gradient nothing can be said.
@@ -51,11 +51,11 @@ impl Reach {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use isinglass_net::{Init, NetworkConfig, Rng, Schedule};
+    use isinglass_net::{Init, NetworkConfig, Schedule};
 
     fn notice(sigma_m2: f64, means: Means, lr: f64) -> Option<String> {
-        let config = NetworkConfig { inputs: 10, width: 5, init: Init::TwoPoint, sigma_m2: Some(sigma_m2), ..NetworkConfig::default() };
-        let network = config.init(&mut Rng::new(1)).unwrap();
+        let config = NetworkConfig { inputs: 10, hidden: vec![5; 2], init: Init::TwoPoint, sigma_m2: Some(sigma_m2), ..NetworkConfig::default() };
+        let network = config.init(1).unwrap();
         let train = TrainConfig { means, lr, schedule: Schedule::Constant, ..TrainConfig::default() };
         let progress = Progress { step: 0, steps: 1000, steps_per_epoch: 100, epoch: 0, epochs: 10 };
         Reach::new(&network, &train).notice(&train, progress)

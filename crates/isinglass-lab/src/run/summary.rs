@@ -27,7 +27,7 @@ pub(crate) fn finish(
     let steps = ready.progress.steps;
     let sampling = Sampling { samples: config.samples.clone(), seed: config.seed, threads: options.threads };
     let evaluation = Evaluation::new(network, data, partition, &sampling, stop, sampled)?;
-    let inspection = Inspection::new(network, config.seed, data, partition, options.threads)?;
+    let inspection = Inspection::new(network, data, partition, options.threads)?;
     let layers: Vec<_> = inspection.layers.iter().map(|layer| &layer.diagnosis).collect();
     metrics.append(&json!({ "kind": "diagnosis", "when": "end", "step": steps, "layers": layers }))?;
     let mut line = json!({ "kind": "final", "step": steps });

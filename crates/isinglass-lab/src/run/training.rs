@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use isinglass_data::Dataset;
-use isinglass_net::{Checkpoint, Examples, Initialisation, Network, NetworkConfig, Partition, Progress, Rng, Step, TrainConfig, Trainer};
+use isinglass_net::{
+    Checkpoint, Examples, Features, InputRule, Network, NetworkConfig, Partition, Progress, Step, TrainConfig, Trainer,
+};
 use serde_json::{Value, json};
 
 use super::inspection::diagnose;
@@ -84,7 +86,8 @@ impl Run {
         let checkpoint = self.last_checkpoint(&config, &train_config)?;
         let step = checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.progress().step);
         let (mut metrics, lines) = Metrics::open(&self.path(METRICS), step, !self.is_scratch)?;
-        let (mut trainer, begin) = prepare(data, &config, &train_config, checkpoint, lines.is_empty(), options.threads)?;
+        let features = self.config.features_of(data);
+        let (mut trainer, begin) = prepare(data, &config, &train_config, features, checkpoint, lines.is_empty(), options.threads)?;
 
         let progress = trainer.progress();
         let notices = match &begin {
@@ -93,10 +96,10 @@ impl Run {
         };
         let ready = Ready {
             progress,
-            train: trainer.partition().train.len(),
-            validation: trainer.partition().validation.len(),
-            size: Size::of_network(&config),
-            initialisation: Initialisation::new(&config)?.into(),
+            train: trainer.partition().train().len(),
+            validation: trainer.partition().validation().len(),
+            size: Size::of_layers(&config.layers()?),
+            initialisation: trainer.initialisation().cloned().ok_or_else(not_drawn)?.into(),
             notices,
         };
         match begin {
@@ -112,7 +115,7 @@ impl Run {
         self.train_on(&mut trainer, options, stop, &mut metrics, watch)?;
 
         let partition = trainer.partition().clone();
-        let network = trainer.into_network();
+        let network = trainer.into_network()?;
         let mut sampled = |done, of| watch(Event::Sampled(done, of));
         finish(self, data, &network, &partition, &ready, options, stop, &mut metrics, &mut sampled)
     }
@@ -174,10 +177,10 @@ impl Run {
         }
         let checkpoint = Checkpoint::load(&path)?;
         let changed = |what| Err(RunError::ConfigChanged { path: self.path(CONFIG), what });
-        if checkpoint.network.config != *config {
+        if checkpoint.network().config() != config {
             return changed("the checkpoint's network is another");
         }
-        if checkpoint.train != *train {
+        if checkpoint.train_config() != train {
             return changed("the checkpoint was trained otherwise");
         }
         Ok(Some(checkpoint))
@@ -210,6 +213,7 @@ fn prepare<'a>(
     data: &'a Dataset,
     config: &NetworkConfig,
     train: &TrainConfig,
+    features: Features,
     checkpoint: Option<Checkpoint>,
     begins: bool,
     threads: usize,
@@ -223,14 +227,14 @@ fn prepare<'a>(
     };
     let initial = || {
         let partition = Partition::new(examples.len(), train)?;
-        let mut network = config.init(&mut Rng::new(train.seed))?;
-        network.preprocessing = examples.standardising(&partition.train);
+        let mut network = config.init(train.seed)?;
+        network.set_input(InputRule::choose(examples.values(), examples.features(), partition.train(), features)?)?;
         Ok::<_, RunError>((network, partition))
     };
     let Some(checkpoint) = checkpoint else {
         let (network, partition) = initial()?;
         let begin = if begins { Some(look(&network, &partition)?) } else { None };
-        return Ok((Trainer::prepared(network, train.clone(), examples, partition, threads)?, begin));
+        return Ok((Trainer::prepared(network, train.clone(), &examples, partition)?.with_threads(threads), begin));
     };
     let begin = if begins {
         let (network, partition) = initial()?;
@@ -238,7 +242,11 @@ fn prepare<'a>(
     } else {
         None
     };
-    Ok((Trainer::resume(checkpoint, examples, threads)?, begin))
+    Ok((Trainer::resume(checkpoint, &examples)?.with_threads(threads), begin))
+}
+
+fn not_drawn() -> RunError {
+    RunError::Setting("the checkpoint does not say how its network was drawn: start the run again".into())
 }
 
 fn notices_of(start: &Value) -> Vec<String> {

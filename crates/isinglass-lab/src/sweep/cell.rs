@@ -57,8 +57,8 @@ impl Cost {
     pub(crate) fn of(config: &RunConfig, data: &Dataset) -> Result<Self, RunError> {
         let network = config.network_config(data.train.image_len(), data.classes)?;
         let partition = Partition::new(data.train.len(), &config.train_config()?)?;
-        let (train, held_out) = (partition.train.len() as f64, partition.validation.len() as f64);
-        let network = NetworkCost::of(&network);
+        let (train, held_out) = (partition.train().len() as f64, partition.validation().len() as f64);
+        let network = NetworkCost::of(&network)?;
         let example = network.forward + network.backward;
         let evaluation = EVALUATION * (network.forward + network.binary);
         let per_epoch = train * example + held_out * evaluation;
@@ -79,16 +79,16 @@ struct NetworkCost {
 }
 
 impl NetworkCost {
-    fn of(config: &NetworkConfig) -> Self {
+    fn of(config: &NetworkConfig) -> Result<Self, RunError> {
         // Evaluating a neuron takes as long as about this many of its inputs: narrow layers are not free.
         const NEURON: usize = 16;
-        let product: f64 = config.shapes().into_iter().map(|(inputs, outputs)| ((inputs + NEURON) * outputs) as f64).sum();
+        let product: f64 = config.layers()?.iter().map(|layer| ((layer.inputs() + NEURON) * layer.outputs()) as f64).sum();
         // Field and variance are a product each; the gradient takes two for each of them.
         let products = match config.surrogate {
             Surrogate::Continuous | Surrogate::Ste => 1.0,
             _ => 2.0,
         };
         let binary = if config.surrogate.has_binary_weights() { product } else { 0.0 };
-        Self { forward: products * product, backward: 2.0 * products * product, binary }
+        Ok(Self { forward: products * product, backward: 2.0 * products * product, binary })
     }
 }

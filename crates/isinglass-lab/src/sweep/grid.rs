@@ -184,9 +184,9 @@ mod tests {
     #[test]
     fn axes_multiply_in_the_order_of_the_file() {
         let cells = cells("[grid]\nseed = [1, 2]\ndepth = [3, 1, 2]\n[train]\nwidth = 7\n");
-        let places: Vec<(u64, usize)> = cells.iter().map(|cell| (cell.config.seed, cell.config.depth)).collect();
+        let places: Vec<(u64, usize)> = cells.iter().map(|cell| (cell.config.seed, cell.config.hidden_layers().len())).collect();
         assert_eq!(places, [(1, 3), (1, 1), (1, 2), (2, 3), (2, 1), (2, 2)]);
-        assert!(cells.iter().all(|cell| cell.config.width == 7));
+        assert!(cells.iter().all(|cell| cell.config.width == Some(7)));
         assert_eq!(cells[0].to_string(), "seed = 1, depth = 3");
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use isinglass_net::{Rng, Trainer};
+use isinglass_net::Trainer;
 
 use super::{Cell, SweepData, SweepError};
 use crate::run::examples;
@@ -81,9 +81,10 @@ fn measure_on_one_thread(cell: &Cell, data: &SweepData) -> Result<(f64, f64), Sw
     let impossible = |error: crate::run::RunError| SweepError::Cell { cell: cell.to_string(), source: Box::new(error) };
     let network = config.network_config(set.train.image_len(), set.classes).map_err(impossible)?;
     let examples = examples(&set.train, set.classes).map_err(impossible)?;
-    let network = network.init(&mut Rng::new(config.seed)).map_err(|error| impossible(error.into()))?;
+    let network = network.init(config.seed).map_err(|error| impossible(error.into()))?;
     let train = config.train_config().map_err(impossible)?;
-    let mut trainer = Trainer::new(network, train, examples, 1).map_err(|error| impossible(error.into()))?;
+    let trainer = Trainer::with_features(network, train, &examples, config.features_of(set)).map_err(|error| impossible(error.into()))?;
+    let mut trainer = trainer.with_threads(1);
     let cost = data.cost(cell);
     let began = Instant::now();
     let mut steps = 0;

@@ -5,26 +5,33 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::path::Path;
 
+use isinglass_bits::{Preprocessing, Quantiser};
 use safetensors::tensor::{Dtype, SafeTensors, View};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::{Checkpoint, Memories, State};
 use crate::canonical::canonical_json;
-use crate::{Error, Layer, Network, NetworkConfig, Preprocessing, TrainConfig};
+use crate::network::{Drawn, Frame};
+use crate::{Error, Initialisation, InputRule, Layer, NetworkConfig, Partition, TrainConfig};
 
 /// The key of our metadata.
 const KEY: &str = "isinglass";
 /// The version of the layout.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
+/// The metadata of a file.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 struct Metadata {
     format: u32,
     network: NetworkConfig,
+    initialisation: Option<Initialisation>,
+    init_seed: Option<u64>,
     train: TrainConfig,
     preprocessing: Preprocessing,
+    class_names: Option<Vec<String>>,
     state: State,
     examples: usize,
     data: String,
@@ -45,52 +52,50 @@ fn sum_of<B: AsRef<[u8]>>(text: &str, tensors: impl Iterator<Item = B>) -> Strin
     hex(&hash.finalize())
 }
 
-/// A layer's arrays where they lie; empty ones are not written.
-pub(crate) struct LayerArrays<'a> {
-    pub inputs: usize,
-    pub outputs: usize,
-    /// From one row of a matrix to the next.
-    pub stride: usize,
-    pub means: &'a [f32],
-    pub bias: &'a [f32],
-    pub theta: &'a [f32],
-    pub m: &'a [f32],
-    pub v: &'a [f32],
-    pub bias_m: &'a [f32],
-    pub bias_v: &'a [f32],
-}
+/// How many arrays a layer has; they are hashed in their order.
+const LAYER_ARRAYS: usize = 7;
 
-impl<'a> LayerArrays<'a> {
-    /// The arrays in the order in which they are hashed.
-    fn tensors(&self, index: usize) -> impl Iterator<Item = (String, Array<'a>)> {
-        let matrix =
-            |values: &'a [f32]| Array { shape: vec![self.outputs, self.inputs], columns: self.inputs, stride: self.stride, values };
-        let vector = |values: &'a [f32]| Array { shape: vec![self.outputs], columns: self.outputs, stride: self.outputs, values };
-        let all = [
-            ("means", matrix(self.means)),
-            ("bias", vector(self.bias)),
-            ("theta", matrix(self.theta)),
-            ("m", matrix(self.m)),
-            ("v", matrix(self.v)),
-            ("bias_m", vector(self.bias_m)),
-            ("bias_v", vector(self.bias_v)),
-        ];
-        let named = move |(name, array)| (format!("layers.{index}.{name}"), array);
-        all.into_iter().filter(|(_, array)| !array.values.is_empty()).map(named)
-    }
-}
-
-/// Rows of numbers, with or without padding between them.
-struct Array<'a> {
+/// Rows of numbers as they lie in memory, with or without padding between them.
+pub(crate) struct Array<'a> {
     shape: Vec<usize>,
-    columns: usize,
     stride: usize,
-    values: &'a [f32],
+    values: Numbers<'a>,
+}
+
+enum Numbers<'a> {
+    Floats(&'a [f32]),
+    Indices(&'a [u32]),
+}
+
+impl<'a> Array<'a> {
+    /// A matrix whose rows begin `stride` apart.
+    pub fn matrix(values: &'a [f32], rows: usize, columns: usize, stride: usize) -> Self {
+        Self { shape: vec![rows, columns], stride, values: Numbers::Floats(values) }
+    }
+
+    /// A vector.
+    pub fn vector(values: &'a [f32]) -> Self {
+        Self { shape: vec![values.len()], stride: values.len(), values: Numbers::Floats(values) }
+    }
+
+    fn indices(values: &'a [u32]) -> Self {
+        Self { shape: vec![values.len()], stride: values.len(), values: Numbers::Indices(values) }
+    }
+
+    fn is_empty(&self) -> bool {
+        match self.values {
+            Numbers::Floats(values) => values.is_empty(),
+            Numbers::Indices(values) => values.is_empty(),
+        }
+    }
 }
 
 impl View for &Array<'_> {
     fn dtype(&self) -> Dtype {
-        Dtype::F32
+        match self.values {
+            Numbers::Floats(_) => Dtype::F32,
+            Numbers::Indices(_) => Dtype::U32,
+        }
     }
 
     fn shape(&self) -> &[usize] {
@@ -98,8 +103,13 @@ impl View for &Array<'_> {
     }
 
     fn data(&self) -> Cow<'_, [u8]> {
-        let rows = self.values.chunks_exact(self.stride).map(|row| &row[..self.columns]);
-        Cow::Owned(rows.flatten().flat_map(|value| value.to_le_bytes()).collect())
+        let columns = self.shape.last().copied().unwrap_or(0);
+        Cow::Owned(match self.values {
+            Numbers::Floats(values) => {
+                values.chunks_exact(self.stride).flat_map(|row| &row[..columns]).flat_map(|value| value.to_le_bytes()).collect()
+            }
+            Numbers::Indices(values) => values.iter().flat_map(|value| value.to_le_bytes()).collect(),
+        })
     }
 
     fn data_len(&self) -> usize {
@@ -109,24 +119,38 @@ impl View for &Array<'_> {
 
 /// Everything that goes into a file, borrowed.
 pub(crate) struct Snapshot<'a> {
-    pub network: &'a NetworkConfig,
+    pub network: Frame,
     pub train: &'a TrainConfig,
-    pub preprocessing: Preprocessing,
     pub state: State,
+    pub partition: &'a Partition,
     pub examples: usize,
     pub data: &'a str,
-    pub layers: Vec<LayerArrays<'a>>,
+    pub layers: Vec<[(&'static str, Array<'a>); LAYER_ARRAYS]>,
 }
 
 impl Snapshot<'_> {
     /// Writes the file: beside its place first, then renamed into it.
-    pub fn save(&self, path: &Path) -> Result<(), Error> {
-        let tensors: Vec<(String, Array<'_>)> = self.layers.iter().enumerate().flat_map(|(index, layer)| layer.tensors(index)).collect();
+    pub fn save(self, path: &Path) -> Result<(), Error> {
+        let Self { network: Frame { config, input, class_names, drawn }, layers, .. } = self;
+        let named = layers.into_iter().enumerate();
+        let named = named.flat_map(|(index, arrays)| arrays.map(|(name, array)| (format!("layers.{index}.{name}"), array)));
+        let mut tensors: Vec<(String, Array<'_>)> = named.collect();
+        if let Some(quantiser) = input.quantiser() {
+            tensors.push(("input.centres".into(), Array::vector(quantiser.centres())));
+            tensors.push(("input.factors".into(), Array::vector(quantiser.factors())));
+        }
+        tensors.push(("partition.train".into(), Array::indices(self.partition.train())));
+        tensors.push(("partition.validation".into(), Array::indices(self.partition.validation())));
+        tensors.retain(|(_, array)| !array.is_empty());
+        let (initialisation, init_seed) = drawn.map(|Drawn { initialisation, seed }| (initialisation, seed)).unzip();
         let mut metadata = Metadata {
             format: FORMAT,
-            network: self.network.clone(),
+            network: config,
+            initialisation,
+            init_seed,
             train: self.train.clone(),
-            preprocessing: self.preprocessing,
+            preprocessing: input.preprocessing(),
+            class_names,
             state: self.state,
             examples: self.examples,
             data: self.data.to_owned(),
@@ -156,65 +180,124 @@ impl Snapshot<'_> {
 
 /// Reads a checkpoint; the error says what is wrong with it.
 pub(super) fn parse(bytes: &[u8]) -> Result<Checkpoint, String> {
-    let damaged = |what: &dyn std::fmt::Display| format!("not a checkpoint, or a damaged one: {what}");
     let (_, header) = SafeTensors::read_metadata(bytes).map_err(|error| damaged(&error))?;
     let tensors = SafeTensors::deserialize(bytes).map_err(|error| damaged(&error))?;
     let Some(text) = header.metadata().as_ref().and_then(|metadata| metadata.get(KEY)) else {
         return Err("a safetensors file, but not a checkpoint of isinglass".into());
     };
-    let metadata: Metadata = serde_json::from_str(text).map_err(|error| damaged(&error))?;
-    if metadata.format != FORMAT {
-        return Err(format!("written in format {}, and this version reads format {FORMAT}", metadata.format));
-    }
-    metadata.network.check().map_err(|error| damaged(&error))?;
-    metadata.train.check().map_err(|error| damaged(&error))?;
-    let shapes = metadata.network.shapes();
-    let array = |name: String, shape: &[usize]| read_tensor(&tensors, &name, shape);
-    let mut layers = Vec::with_capacity(shapes.len());
-    let mut memories = Vec::with_capacity(shapes.len());
-    for (index, (inputs, outputs)) in shapes.into_iter().enumerate() {
-        let required = |name: &str, shape: &[usize]| {
-            let name = format!("layers.{index}.{name}");
-            array(name.clone(), shape)?.ok_or_else(|| damaged(&format!("{name} is missing")))
-        };
-        let optional = |name: &str, shape: &[usize]| array(format!("layers.{index}.{name}"), shape).map(Option::unwrap_or_default);
-        let (matrix, vector) = ([outputs, inputs], [outputs]);
-        layers.push(Layer { inputs, outputs, means: required("means", &matrix)?, bias: required("bias", &vector)? });
-        memories.push(Memories {
-            theta: optional("theta", &matrix)?,
-            m: optional("m", &matrix)?,
-            v: optional("v", &matrix)?,
-            bias_m: optional("bias_m", &vector)?,
-            bias_v: optional("bias_v", &vector)?,
-        });
-    }
-    let found = {
-        let arrays = layers
-            .iter()
-            .zip(&memories)
-            .flat_map(|(layer, memory)| [&layer.means, &layer.bias, &memory.theta, &memory.m, &memory.v, &memory.bias_m, &memory.bias_v]);
-        // As it was written, not as it is understood: a changed digit may be the same number.
-        sum_of(&text.replacen(&metadata.sha256, "", 1), arrays.map(|values| little_endian(values)))
+    let value: Value = serde_json::from_str(text).map_err(|error| damaged(&error))?;
+    let format = value["format"].as_u64().ok_or_else(|| damaged(&"it does not say its format"))?;
+    let value = match format {
+        1 => from_format_1(value)?,
+        2 => value,
+        _ => return Err(format!("written in format {format}, and this version reads formats 1 and {FORMAT}: use a newer isinglass")),
     };
-    if found != metadata.sha256 {
-        return Err("damaged: the numbers are not those that were written".into());
+    let metadata: Metadata = serde_json::from_value(value).map_err(|error| damaged(&error))?;
+    metadata.train.check().map_err(|error| damaged(&error))?;
+    let specs = metadata.network.layers().map_err(|error| damaged(&error))?;
+    let mut reader = Reader { tensors: &tensors, hash: Sha256::new(), read: 0 };
+    // As it was written, not as it is understood: a changed digit may be the same number.
+    reader.hash.update(text.replacen(&metadata.sha256, "", 1));
+    let mut layers = Vec::new();
+    let mut memories = Vec::new();
+    for (index, spec) in specs.into_iter().enumerate() {
+        let (matrix, vector) = ([spec.outputs(), spec.inputs()], [spec.outputs()]);
+        let mut array = |name: &str, shape: &[usize]| reader.floats(&format!("layers.{index}.{name}"), shape);
+        let means = array("means", &matrix)?.ok_or_else(|| damaged(&format!("layers.{index}.means is missing")))?;
+        let bias = array("bias", &vector)?.ok_or_else(|| damaged(&format!("layers.{index}.bias is missing")))?;
+        memories.push(Memories {
+            theta: array("theta", &matrix)?.unwrap_or_default(),
+            m: array("m", &matrix)?.unwrap_or_default(),
+            v: array("v", &matrix)?.unwrap_or_default(),
+            bias_m: array("bias_m", &vector)?.unwrap_or_default(),
+            bias_v: array("bias_v", &vector)?.unwrap_or_default(),
+        });
+        layers.push((spec, means, bias));
     }
-    let network = Network { config: metadata.network, layers, preprocessing: metadata.preprocessing };
-    let (train, state, data, examples) = (metadata.train, metadata.state, metadata.data, metadata.examples);
-    let checkpoint = Checkpoint { network, train, state, memories, examples, data };
-    Ok(checkpoint)
+    let columns = [metadata.network.inputs];
+    let quantiser = match (reader.floats("input.centres", &columns)?, reader.floats("input.factors", &columns)?) {
+        (None, None) => None,
+        (Some(centres), Some(factors)) => Some(Quantiser::new(centres, factors).map_err(|error| damaged(&error))?),
+        _ => return Err(damaged(&"input.centres and input.factors belong together")),
+    };
+    let indices = (reader.indices("partition.train")?, reader.indices("partition.validation")?);
+    if reader.read != tensors.len() {
+        return Err(damaged(&"it holds tensors that do not belong to a checkpoint"));
+    }
+    if hex(&reader.hash.finalize()) != metadata.sha256 {
+        return Err("damaged: the contents are not those that were written".into());
+    }
+    let partition = match indices {
+        (None, None) if format == 1 => Partition::new(metadata.examples, &metadata.train).map_err(|error| damaged(&error))?,
+        (train, validation) => Partition::from_indices(train.unwrap_or_default(), validation.unwrap_or_default(), metadata.examples)
+            .map_err(|error| damaged(&error))?,
+    };
+    let input = match quantiser {
+        Some(quantiser) => InputRule::quantised(quantiser, metadata.preprocessing),
+        None => InputRule::shared(metadata.preprocessing),
+    };
+    let drawn = metadata.initialisation.zip(metadata.init_seed).map(|(initialisation, seed)| Drawn { initialisation, seed });
+    let frame = Frame { config: metadata.network, input, class_names: metadata.class_names, drawn };
+    let layers: Result<Vec<Layer>, Error> = layers.into_iter().map(|(spec, means, bias)| Layer::new(spec, means, bias)).collect();
+    let network = layers.and_then(|layers| frame.with_layers(layers)).map_err(|error| damaged(&error))?;
+    let Metadata { train, state, data, examples, .. } = metadata;
+    Ok(Checkpoint { network, train, state, memories, partition, examples, data })
 }
 
-fn read_tensor(tensors: &SafeTensors<'_>, name: &str, shape: &[usize]) -> Result<Option<Vec<f32>>, String> {
-    let Ok(tensor) = tensors.tensor(name) else { return Ok(None) };
-    if tensor.dtype() != Dtype::F32 || tensor.shape() != shape {
-        return Err(format!("damaged: {name} is {:?} {:?}, not F32 {shape:?}", tensor.dtype(), tensor.shape()));
-    }
-    Ok(Some(tensor.data().as_chunks::<4>().0.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect()))
+fn damaged(what: &dyn std::fmt::Display) -> String {
+    format!("not a checkpoint, or a damaged one: {what}")
 }
 
-fn little_endian(values: &[f32]) -> Vec<u8> {
-    values.iter().flat_map(|value| value.to_le_bytes()).collect()
+/// The metadata of format 1 as those of format 2. Networks had one width, and neither the initialisation nor the partition was written down: both follow from the settings.
+fn from_format_1(mut value: Value) -> Result<Value, String> {
+    let wrong = || damaged(&"the network's settings are incomplete");
+    let network = value.get_mut("network").and_then(Value::as_object_mut).ok_or_else(wrong)?;
+    let mut number = |key: &str| network.remove(key).as_ref().and_then(Value::as_u64).ok_or_else(wrong);
+    let (depth, width) = (number("depth")?, number("width")?);
+    // Before room is made for a list of that length.
+    if depth > crate::network_config::MAX_DEPTH as u64 {
+        return Err(damaged(&format!("depth = {depth}: at most {}", crate::network_config::MAX_DEPTH)));
+    }
+    network.insert("hidden".into(), vec![width; depth as usize].into());
+    let config: NetworkConfig = serde_json::from_value(network.clone().into()).map_err(|error| damaged(&error))?;
+    let initialisation = Initialisation::new(&config).map_err(|error| damaged(&error))?;
+    let seed = value["train"]["seed"].clone();
+    let members = value.as_object_mut().ok_or_else(wrong)?;
+    members.insert("initialisation".into(), serde_json::to_value(initialisation).map_err(|error| damaged(&error))?);
+    members.insert("init-seed".into(), seed);
+    members.insert("class-names".into(), Value::Null);
+    Ok(value)
+}
+
+/// Takes tensors out of a file, in the order in which they are hashed.
+struct Reader<'a, 'b> {
+    tensors: &'a SafeTensors<'b>,
+    hash: Sha256,
+    /// How many were found.
+    read: usize,
+}
+
+impl Reader<'_, '_> {
+    fn tensor(&mut self, name: &str, dtype: Dtype, shape: Option<&[usize]>) -> Result<Option<&[u8]>, String> {
+        let Ok(tensor) = self.tensors.tensor(name) else { return Ok(None) };
+        if tensor.dtype() != dtype || shape.map_or(tensor.shape().len() != 1, |shape| tensor.shape() != shape) {
+            let shape = shape.map_or_else(|| "[…]".into(), |shape| format!("{shape:?}"));
+            return Err(format!("damaged: {name} is {:?} {:?}, not {dtype:?} {shape}", tensor.dtype(), tensor.shape()));
+        }
+        self.hash.update(tensor.data());
+        self.read += 1;
+        Ok(Some(tensor.data()))
+    }
+
+    fn floats(&mut self, name: &str, shape: &[usize]) -> Result<Option<Vec<f32>>, String> {
+        let data = self.tensor(name, Dtype::F32, Some(shape))?;
+        Ok(data.map(|data| data.as_chunks::<4>().0.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect()))
+    }
+
+    fn indices(&mut self, name: &str) -> Result<Option<Vec<u32>>, String> {
+        let data = self.tensor(name, Dtype::U32, None)?;
+        Ok(data.map(|data| data.as_chunks::<4>().0.iter().map(|&bytes| u32::from_le_bytes(bytes)).collect()))
+    }
 }
 
 pub(crate) fn hex(bytes: &[u8]) -> String {

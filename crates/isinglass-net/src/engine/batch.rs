@@ -1,16 +1,27 @@
 //! From examples to the layouts of the first layer's inputs.
 
 use super::{Engine, LANES, Shared};
-use crate::{Examples, Preprocessing};
+use crate::InputRule;
+use crate::examples::Rows;
+
+/// What a batch holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scale {
+    /// The network's inputs.
+    Inputs,
+    /// Bytes, before they are shifted and scaled: sums over them are integers.
+    Bytes,
+}
 
 impl Engine {
-    /// Takes the given examples as the batch.
+    /// Takes the given rows as the batch.
     ///
     /// # Panics
     ///
-    /// If there are more than the engine was made for.
-    pub fn load(&mut self, examples: &Examples<'_>, indices: &[u32], preprocessing: Preprocessing) {
+    /// If there are more than the engine was made for, or they do not fit its first layer. Callers have checked both.
+    pub fn load(&mut self, rows: &Rows<'_>, indices: &[u32], rule: &InputRule, scale: Scale) {
         assert!(indices.len() <= self.batch, "a batch of {} examples in an engine for {}", indices.len(), self.batch);
+        assert_eq!(rows.features(), self.layers[0].inputs, "values per example and inputs");
         self.examples = indices.len();
         self.panels = indices.len().div_ceil(LANES);
         let (features, panels, capacity) = (self.layers[0].inputs, self.panels, self.capacity());
@@ -29,8 +40,11 @@ impl Engine {
                 // One row per example, as the examples lie in memory; the padding of the last panel stays 0.
                 let mut block = [[0.0f32; LANES]; LANES];
                 for (row, &index) in block.iter_mut().zip(members) {
-                    examples.copy_part(index as usize, first, &mut row[..count]);
-                    row[..count].iter_mut().for_each(|value| *value = preprocessing.apply(*value));
+                    rows.copy_part(index as usize, first, &mut row[..count]);
+                    match scale {
+                        Scale::Inputs => rule.apply(first, &mut row[..count]),
+                        Scale::Bytes => rule.quantise(first, &mut row[..count]),
+                    }
                 }
                 // SAFETY: a panel is written by one task only, within the buffers made for its features and for the batch's panels.
                 unsafe { target.write(&block, panel, first, count, features, capacity) };

@@ -1,15 +1,10 @@
 //! One layer as the kernels see it.
 
-use std::f64::consts::PI;
-
-use isinglass_theory::Neuron;
-use isinglass_theory::activation::Phi;
-
 use super::{LANES, Purpose, padded};
 use crate::buffer::Buffer;
 use crate::checkpoint::Memories;
-use crate::kernels::{Activation, Field, Kernels, Moments, Parameter};
-use crate::{Layer, Means, NetworkConfig, Surrogate};
+use crate::kernels::{Kernels, Parameter};
+use crate::{Error, Layer, LayerSpec, Means, Surrogate};
 
 /// What the optimiser moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,6 +66,7 @@ const PADDING_THETA: f32 = 20.0;
 
 /// A layer's parameters, the optimiser's memories, and its rules.
 pub struct EngineLayer {
+    pub spec: LayerSpec,
     pub inputs: usize,
     pub outputs: usize,
     /// From one row of the means to the next.
@@ -87,17 +83,13 @@ pub struct EngineLayer {
     pub bias_gradient: Vec<f32>,
     /// Per row, the sum of squared gradients.
     pub squares: Vec<f32>,
-    pub moments: Moments,
-    pub field: Field,
-    pub activation: Activation,
 }
 
 impl EngineLayer {
     /// Lays out a layer of a network.
-    pub fn new(config: &NetworkConfig, index: usize, layer: &Layer, purpose: Purpose, kernels: &Kernels) -> Self {
-        let Layer { inputs, outputs, means, bias } = layer;
-        let (inputs, outputs) = (*inputs, *outputs);
-        let (field, activation) = if index == config.depth { output_rules(config) } else { hidden_rules(config) };
+    pub fn new(layer: &Layer, purpose: Purpose, kernels: &Kernels) -> Self {
+        let (spec, means) = (*layer.spec(), layer.means());
+        let (inputs, outputs) = (spec.inputs(), spec.outputs());
         let stride = padded(inputs);
         let (parametrisation, slots) = match purpose {
             Purpose::Evaluation => (None, [false; 2]),
@@ -105,6 +97,7 @@ impl EngineLayer {
         };
         let when = |needed: bool| Buffer::new(if needed { outputs * stride } else { 0 });
         let mut layer = Self {
+            spec,
             inputs,
             outputs,
             stride,
@@ -112,18 +105,15 @@ impl EngineLayer {
             theta: when(parametrisation.is_some_and(Parametrisation::has_theta)),
             m: when(slots[0]),
             v: when(slots[1]),
-            bias: bias.clone(),
+            bias: layer.bias().to_vec(),
             bias_m: vec![0.0; outputs],
             bias_v: vec![0.0; outputs],
             bias_gradient: vec![0.0; outputs],
             squares: vec![0.0; outputs],
-            moments: moments(config.surrogate, index),
-            field,
-            activation,
         };
         layer.means.fill(1.0);
         set_rows(&mut layer.means, stride, inputs, means);
-        if config.surrogate == Surrogate::Ste {
+        if spec.uses_signs {
             layer.polarise();
         }
         if let Some(parametrisation) = parametrisation
@@ -140,8 +130,13 @@ impl EngineLayer {
     }
 
     /// The layer without padding.
-    pub fn to_layer(&self) -> Layer {
-        Layer { inputs: self.inputs, outputs: self.outputs, means: self.compact(&self.means), bias: self.bias.clone() }
+    pub fn to_layer(&self) -> Result<Layer, Error> {
+        Layer::new(self.spec, self.compact(&self.means), self.bias.clone())
+    }
+
+    /// The means of one unit's weights.
+    pub fn row(&self, unit: usize) -> &[f32] {
+        &self.means[unit * self.stride..][..self.inputs]
     }
 
     /// Any array of the means' shape, without padding.
@@ -192,57 +187,4 @@ impl EngineLayer {
 fn set_rows(to: &mut [f32], stride: usize, inputs: usize, from: &[f32]) {
     debug_assert_eq!(stride % LANES, 0);
     to.chunks_exact_mut(stride).zip(from.chunks_exact(inputs)).for_each(|(to, from)| to[..inputs].copy_from_slice(from));
-}
-
-/// What `Σ` is made of in a layer: its inputs are random spins unless they are data or continuous neurons.
-fn moments(surrogate: Surrogate, index: usize) -> Moments {
-    match surrogate {
-        Surrogate::Continuous | Surrogate::Ste => Moments::None,
-        Surrogate::LrtContinuous => Moments::Numbers,
-        Surrogate::Deterministic | Surrogate::LrtBinary if index == 0 => Moments::Numbers,
-        Surrogate::Deterministic | Surrogate::LrtBinary => Moments::Spins,
-    }
-}
-
-/// The rules of hidden layers. The key of sampled fields is set in every pass.
-fn hidden_rules(config: &NetworkConfig) -> (Field, Activation) {
-    let sampled = Field::Sampled { key: [0; 2] };
-    match config.surrogate {
-        Surrogate::Deterministic => match config.neuron.averaged() {
-            Some((phi, d)) => (Field::Averaged { noise: d.noise as f32, spread: d.spread as f32 }, activation(&phi)),
-            None => unreachable!("check_neuron refuses neurons without an average"),
-        },
-        Surrogate::LrtBinary | Surrogate::LrtContinuous => (sampled, activation(&config.neuron.mean())),
-        Surrogate::Continuous => (Field::Plain, activation(&config.neuron.mean())),
-        Surrogate::Ste => (Field::Plain, Activation::Step),
-    }
-}
-
-/// The rules of the output layer: `τh̄/√(1 + πτ²Σ/8)` is a field averaged with noise 1 and spread `πτ²/8`.
-fn output_rules(config: &NetworkConfig) -> (Field, Activation) {
-    let field = match config.surrogate {
-        Surrogate::Deterministic => Field::Averaged { noise: 1.0, spread: (PI * config.tau * config.tau / 8.0) as f32 },
-        Surrogate::LrtBinary | Surrogate::LrtContinuous => Field::Sampled { key: [0; 2] },
-        Surrogate::Continuous | Surrogate::Ste => Field::Plain,
-    };
-    (field, Activation::Linear(config.tau as f32))
-}
-
-fn activation(phi: &Phi) -> Activation {
-    match phi {
-        Phi::Erf(erf) => Activation::Erf(erf.gain() as f32),
-        Phi::Tanh(tanh) => Activation::Tanh(tanh.gain() as f32),
-        Phi::Sign => Activation::Step,
-        Phi::Relu | Phi::Linear => unreachable!("check_neuron refuses unbounded neurons"),
-    }
-}
-
-/// Whether a neuron is drawn at random given its field, as opposed to being its sign.
-pub fn is_stochastic(surrogate: Surrogate, neuron: Neuron) -> bool {
-    match (surrogate, neuron) {
-        (_, Neuron::Probit(_) | Neuron::Logistic(_)) => true,
-        // In the deterministic surrogate a chosen gain is not the mean of a real neuron; the neuron behind it is the sign.
-        (Surrogate::LrtBinary, _) => true,
-        _ => false,
-    }
 }

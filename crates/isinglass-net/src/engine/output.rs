@@ -1,8 +1,10 @@
 //! The end of the forward pass: probabilities, loss, and the gradient that goes back.
 
+use isinglass_bits::argmax;
+
 use super::{Engine, LANES, rows_of};
 use crate::Examples;
-use crate::network::MAX_CLASSES;
+use crate::network_config::MAX_CLASSES;
 
 /// What a batch came to.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -25,19 +27,6 @@ pub fn softmax(logits: &mut [f32]) -> f32 {
     largest + libm::logf(sum)
 }
 
-/// The same in f64.
-pub fn softmax_f64(logits: &mut [f64]) {
-    let largest = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    logits.iter_mut().for_each(|logit| *logit = libm::exp(*logit - largest));
-    let sum: f64 = logits.iter().sum();
-    logits.iter_mut().for_each(|p| *p /= sum);
-}
-
-/// The most likely class, the first of equals.
-pub fn most_likely<T: PartialOrd>(probabilities: &[T]) -> usize {
-    (1..probabilities.len()).fold(0, |best, class| if probabilities[class] > probabilities[best] { class } else { best })
-}
-
 impl Engine {
     /// Scores the batch; if the engine is for training, leaves the gradient of the mean loss for [`Engine::backward`].
     pub fn score(&mut self, examples: &Examples<'_>, indices: &[u32]) -> BatchScore {
@@ -52,7 +41,7 @@ impl Engine {
             if example < indices.len() {
                 let label = examples.label(indices[example] as usize);
                 (0..classes).for_each(|class| probabilities[class] = self.logits[at(class)]);
-                score.correct += usize::from(most_likely(probabilities) == label);
+                score.correct += usize::from(argmax(probabilities) == label);
                 score.nll -= f64::from(probabilities[label]);
                 score.nll += f64::from(softmax(probabilities));
                 if self.training {

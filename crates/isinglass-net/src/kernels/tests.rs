@@ -113,8 +113,7 @@ fn data(features: usize, count: usize, classes: usize) -> (Vec<f32>, Vec<u8>) {
 fn gradients_of(surrogate: Surrogate, neuron: Neuron) -> Vec<(&'static str, Gradients)> {
     let config = NetworkConfig {
         inputs: 37,
-        depth: 3,
-        width: 71,
+        hidden: vec![71; 3],
         classes: 5,
         surrogate,
         neuron,
@@ -123,7 +122,7 @@ fn gradients_of(surrogate: Surrogate, neuron: Neuron) -> Vec<(&'static str, Grad
         sigma_b2: Some(0.1),
         tau: 1.0,
     };
-    let network = config.init(&mut Rng::new(1)).unwrap();
+    let network = config.init(1).unwrap();
     let (values, labels) = data(37, 45, 5);
     let examples = Examples::new(Values::Floats(&values), 37, &labels, 5).unwrap();
     let indices: Vec<u32> = (0..45).collect();
@@ -147,7 +146,7 @@ fn all_paths_agree_with_the_scalar_one_and_those_with_fma_bit_for_bit() {
             assert!((gradients.loss - scalar.loss).abs() < 1e-5, "{name}: loss {} and {}", gradients.loss, scalar.loss);
             for (layer, twin) in gradients.layers.iter().zip(&scalar.layers) {
                 let largest = twin.means.iter().fold(0f32, |largest, g| largest.max(g.abs()));
-                let worst = layer.means.iter().zip(&twin.means).fold(0f32, |worst, (a, b)| worst.max((a - b).abs()));
+                let worst = layer.means().iter().zip(&twin.means).fold(0f32, |worst, (a, b)| worst.max((a - b).abs()));
                 assert!(worst <= 1e-5 * largest, "{surrogate} {neuron} on {name}: off by {worst:e} of {largest:e}");
             }
             if *name != "scalar" {
@@ -161,14 +160,14 @@ fn all_paths_agree_with_the_scalar_one_and_those_with_fma_bit_for_bit() {
 fn odd_steps_of_every_optimiser_agree_between_paths() {
     let (values, labels) = data(19, 50, 3);
     let examples = Examples::new(Values::Floats(&values), 19, &labels, 3).unwrap();
-    let config = NetworkConfig { inputs: 19, depth: 2, width: 23, classes: 3, ..NetworkConfig::default() };
+    let config = NetworkConfig { inputs: 19, hidden: vec![23; 2], classes: 3, ..NetworkConfig::default() };
     for &optimizer in Optimizer::ALL {
         for (means, goal) in [(Means::Clip, Goal::Surrogate), (Means::Clip, Goal::Binary), (Means::Tanh, Goal::Binary)] {
             let train = TrainConfig { optimizer, means, goal, lr: 1e-2, batch: 7, epochs: 1, validation: 0.0, ..TrainConfig::default() };
             let results: Vec<_> = Kernels::all()
                 .into_iter()
                 .map(|kernels| {
-                    let network = config.init(&mut Rng::new(1)).unwrap();
+                    let network = config.init(1).unwrap();
                     let mut trainer = Trainer::with_kernels(network, train.clone(), examples, 1, kernels).unwrap();
                     let steps = trainer.progress().steps - 1; // the last one would round all means
                     (0..steps).for_each(|_| drop(trainer.step().unwrap()));
@@ -177,8 +176,8 @@ fn odd_steps_of_every_optimiser_agree_between_paths() {
                 .collect();
             let (_, scalar) = results.last().unwrap();
             for (name, network) in &results {
-                for (layer, twin) in network.layers.iter().zip(&scalar.layers) {
-                    let worst = layer.means.iter().zip(&twin.means).fold(0f32, |worst, (a, b)| worst.max((a - b).abs()));
+                for (layer, twin) in network.layers().iter().zip(&scalar.layers) {
+                    let worst = layer.means().iter().zip(&twin.means).fold(0f32, |worst, (a, b)| worst.max((a - b).abs()));
                     assert!(worst < 1e-3, "{optimizer} {means} {goal} on {name}: off by {worst:e}");
                 }
                 assert!(*name == "scalar" || network == &results[0].1, "{optimizer} {means} {goal}: {name} differs from {}", results[0].0);
@@ -204,8 +203,7 @@ fn parameters_have_the_same_bits_on_every_machine() {
         let (sigma_m2, sigma_b2) = (Some(0.3), Some(0.1));
         let config = NetworkConfig {
             inputs: 19,
-            depth: 3,
-            width: 23,
+            hidden: vec![23; 3],
             classes: 3,
             surrogate,
             neuron,
@@ -229,13 +227,13 @@ fn parameters_have_the_same_bits_on_every_machine() {
                         validation: 0.0,
                         ..TrainConfig::default()
                     };
-                    let network = config.init(&mut Rng::new(1)).unwrap();
+                    let network = config.init(1).unwrap();
                     let mut trainer = Trainer::with_kernels(network, train, examples, 2, kernels).unwrap();
                     while !trainer.is_finished() {
                         trainer.step().unwrap();
                     }
                     let layers = trainer.network().layers;
-                    let parameters = layers.iter().flat_map(|layer| layer.means.iter().chain(&layer.bias));
+                    let parameters = layers.iter().flat_map(|layer| layer.means().iter().chain(&layer.bias()));
                     sum = parameters.fold(sum, |sum, x| (sum ^ u64::from(x.to_bits())).wrapping_mul(0x0100_0000_01b3));
                 }
             }
@@ -248,7 +246,7 @@ fn parameters_have_the_same_bits_on_every_machine() {
 fn padding_never_moves() {
     let (values, labels) = data(19, 50, 3);
     let examples = Examples::new(Values::Floats(&values), 19, &labels, 3).unwrap();
-    let network = NetworkConfig { inputs: 19, depth: 2, width: 23, classes: 3, ..NetworkConfig::default() }.init(&mut Rng::new(1)).unwrap();
+    let network = NetworkConfig { inputs: 19, hidden: vec![23; 2], classes: 3, ..NetworkConfig::default() }.init(1).unwrap();
     for parametrisation in [Parametrisation::Clip, Parametrisation::Tanh, Parametrisation::ScaledClip, Parametrisation::Sign] {
         let purpose = Purpose::Training { parametrisation, variance_gradient: true, slots: [true, true] };
         let mut engine = Engine::new(&network, purpose, 32, 2);
@@ -262,7 +260,7 @@ fn padding_never_moves() {
             engine.backward(|_| crate::engine::LayerSink { means: sink, bias: Some(rule) }, &mut [0.0; 3]);
         }
         for layer in &engine.layers {
-            assert!(layer.means.chunks(layer.stride).all(|row| row[layer.inputs..].iter().all(|&m| m == 1.0)), "{parametrisation:?}");
+            assert!(layer.means().chunks(layer.stride).all(|row| row[layer.inputs()..].iter().all(|&m| m == 1.0)), "{parametrisation:?}");
         }
     }
 }

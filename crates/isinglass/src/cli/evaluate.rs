@@ -47,7 +47,7 @@ impl Args {
         let subject = self.subject.load()?;
         let sampling = Sampling {
             samples: self.samples.unwrap_or(subject.config.samples),
-            seed: self.seed.unwrap_or(subject.checkpoint.train.seed),
+            seed: self.seed.unwrap_or(subject.checkpoint.train_config().seed),
             threads: self.threads.count(),
         };
         let bar = bar(true, "{bar:24} {pos} of {len} binary networks sampled, {eta} left");
@@ -55,7 +55,7 @@ impl Args {
             bar.set_length(of as u64);
             bar.set_position(done as u64);
         };
-        let network = &subject.checkpoint.network;
+        let network = subject.checkpoint.network();
         let never = AtomicBool::new(false);
         let evaluation = Evaluation::new(network, &subject.data, &subject.partition, &sampling, &never, &mut progress);
         bar.finish_and_clear();

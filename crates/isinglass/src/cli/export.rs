@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use isinglass_lab::packing;
+use isinglass_lab::replace;
 use serde_json::json;
 
 use super::answer::{Answer, to_record};
@@ -72,7 +72,7 @@ impl Args {
             Target::Onnx => model.to_onnx(),
             Target::C => model.to_c(&self.name.clone().unwrap_or_else(|| identifier(&path)))?.into_bytes(),
         };
-        packing::write_export(&path, &bytes)?;
+        replace::write_export(&path, &bytes)?;
         if self.print.format == Format::Table {
             return Ok(writeln!(io::stdout().lock(), "{}: {} in {} bytes", path.display(), shape_text(&model), grouped(bytes.len()))?);
         }

@@ -42,8 +42,7 @@ impl Args {
         let plot = self.output.plot()?;
         let subject = self.subject.load()?;
         let checkpoint = &subject.checkpoint;
-        let inspection =
-            Inspection::new(&checkpoint.network, checkpoint.train.seed, &subject.data, &subject.partition, self.threads.count())?;
+        let inspection = Inspection::new(checkpoint.network(), &subject.data, &subject.partition, self.threads.count())?;
         let progress = checkpoint.progress();
         let mut result = to_record(&json!({
             "data": subject.data.name,

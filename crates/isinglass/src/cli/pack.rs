@@ -3,13 +3,14 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use isinglass_lab::packing::{self, Draws};
-use isinglass_net::Checkpoint;
+use isinglass_lab::replace;
+use isinglass_lab::run::values;
+use isinglass_net::{Checkpoint, Values};
 use serde_json::json;
 
 use super::answer::{Answer, to_record};
 use super::output::{FormatArgs, ThreadsArgs, usage};
-use super::packed::{PackedFile, accuracy_on, bytes_of, shape_text};
+use super::packed::{PackedFile, accuracy_on, shape_text};
 use super::run::progress::bar;
 use super::run::subject::SubjectArgs;
 use super::run::tables::{grouped, percent};
@@ -18,8 +19,8 @@ use super::{CliError, Format};
 /// Packs the binary network of a run into bits, and proves that it is the same network.
 ///
 /// The deterministic network sign(M), or with --samples an ensemble of stochastic draws whose class probabilities are averaged. Weights take one bit each, neurons become integer thresholds,
-/// and the preprocessing of the images goes into those of the first layer. The packed network is run on the test images and on random ones; unless every sum of its output equals that of the
-/// float network, nothing is written. Noise of stochastic neurons is drawn once per network of an ensemble.
+/// and the preprocessing of the inputs goes into those of the first layer; a network trained on a table takes its real numbers, and the rule that rounds them is in the file. The packed network is
+/// run on the test examples and on random ones; unless every sum of its output equals that of the float network, nothing is written. Noise of stochastic neurons is drawn once per network of an ensemble.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   isinglass pack runs/a -o model.safetensors
@@ -49,36 +50,40 @@ pub struct Args {
 
 impl Args {
     pub fn run(self) -> Result<(), CliError> {
-        packing::check_target(&self.output)?;
+        replace::check_packed_target(&self.output)?;
         if PackedFile::open_if_packed(self.subject.path())?.is_some() {
             return Err(usage(format!("{} is packed already", self.subject.path().display())));
         }
         let (checkpoint, data) = self.subject.load_with_data_at_hand()?;
-        let draws = self.samples.map(|samples| Draws { samples, seed: self.seed.unwrap_or(checkpoint.train.seed) });
-        let images = data.as_ref().map_or(Ok(&[][..]), |data| bytes_of(&data.test))?;
+        let network = checkpoint.network();
+        let seed = self.seed.unwrap_or(checkpoint.train_config().seed);
+        let counterpart = self.samples.map_or(network.binary(), |samples| network.sampled(samples).seed(seed));
+        let examples = data.as_ref().map_or(Values::Bytes(&[]), |data| values(&data.test));
         let bar = bar(true, "{bar:24} {pos} of {len} networks packed and checked, {eta} left");
         let mut progress = |done: usize, of: usize| {
             bar.set_length(of as u64);
             bar.set_position(done as u64);
         };
-        let packed = packing::pack(&checkpoint.network, draws, images, self.threads.count(), &mut progress);
+        let packed = counterpart.threads(self.threads.count()).pack_checked(examples, &mut progress);
         bar.finish_and_clear();
         let packed = packed?;
-        let mut model = packed.model;
-        model.image = data.as_ref().map(|data| data.test.shape());
+        let mut model = match data.as_ref().map(|data| data.test.shape()) {
+            Some((height, width)) => packed.model.with_image(height, width)?,
+            None => packed.model,
+        };
         let accuracy = data.as_ref().map(|data| accuracy_on(&model, &data.test, self.threads.count())).transpose()?;
-        model.provenance.extend(provenance(&checkpoint, draws));
+        model.provenance.extend(provenance(&checkpoint, self.samples.map(|samples| (samples, seed))));
         if let (Some(data), Some((accuracy, _))) = (&data, accuracy) {
             model.provenance.insert("data".into(), data.name.clone());
             model.provenance.insert("test-accuracy".into(), accuracy.to_string());
         }
-        let bytes = packing::write(&model, &self.output)?;
+        let bytes = replace::write_packed(&model, &self.output)?;
         let checked = packed.checked;
         if self.print.format == Format::Table {
-            let accuracy = accuracy.map_or(String::new(), |(accuracy, _)| format!(", {} of the test images right", percent(accuracy)));
+            let accuracy = accuracy.map_or(String::new(), |(accuracy, _)| format!(", test accuracy {}", percent(accuracy)));
             let mut out = io::stdout().lock();
             writeln!(out, "{}: {} in {} bytes{accuracy}", self.output.display(), shape_text(&model), grouped(bytes))?;
-            writeln!(out, "checked: equal to the float network in every output sum, on {} images", grouped(checked))?;
+            writeln!(out, "checked: every output sum equals that of the float network, on {} examples", grouped(checked))?;
             return Ok(());
         }
         let mut answer = Answer::default();
@@ -96,17 +101,17 @@ impl Args {
 }
 
 /// What is worth knowing of a network in a year; nothing of paths, time or host, so that equal runs give equal files.
-fn provenance(checkpoint: &Checkpoint, draws: Option<Draws>) -> Vec<(String, String)> {
-    let config = &checkpoint.network.config;
+fn provenance(checkpoint: &Checkpoint, draws: Option<(usize, u64)>) -> Vec<(String, String)> {
+    let config = checkpoint.network().config();
     let progress = checkpoint.progress();
-    let weights = draws.map_or("sign(M)".to_owned(), |Draws { samples, seed }| format!("{samples} draws with seed {seed}"));
+    let weights = draws.map_or("sign(M)".to_owned(), |(samples, seed)| format!("{samples} draws with seed {seed}"));
     [
         ("isinglass", env!("CARGO_PKG_VERSION").to_owned()),
         ("surrogate", config.surrogate.to_string()),
         ("neuron", config.neuron.to_string()),
         ("weights", weights),
         ("epochs", format!("{} of {}", progress.epoch, progress.epochs)),
-        ("seed", checkpoint.train.seed.to_string()),
+        ("seed", checkpoint.train_config().seed.to_string()),
     ]
     .map(|(key, value)| (key.to_owned(), value))
     .into()

@@ -4,7 +4,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use isinglass_bits::{BitMatrix, Model, Network};
-use isinglass_data::{Pixels, Split};
+use isinglass_data::Split;
+use isinglass_lab::run::values;
+use isinglass_net::Values;
 use serde_json::{Value, json};
 
 use super::CliError;
@@ -73,8 +75,10 @@ impl PackedFile {
             "bytes": self.bytes,
             "header_bytes": self.bytes as u64 - contents,
             "float32_bytes": 4 * (total("bits") + total("neurons")),
-            "image": self.model.image,
-            "preprocessing": {"offset": self.model.preprocessing().offset, "scale": self.model.preprocessing().scale},
+            "image": self.model.image(),
+            "preprocessing": {"offset": self.model.preprocessing().offset(), "scale": self.model.preprocessing().scale()},
+            "inputs": if self.model.quantiser().is_some() { "real numbers" } else { "bytes" },
+            "class_names": self.model.class_names(),
             "tau": self.model.tau(),
             "provenance": self.model.provenance,
             "layers": layers,
@@ -121,7 +125,15 @@ impl PackedFile {
             (float / self.bytes as f64).round()
         )?;
         let preprocessing = self.model.preprocessing();
-        writeln!(out, "inputs are bytes; (byte − {})·{} is in the thresholds of layer 1", preprocessing.offset, preprocessing.scale)?;
+        let (offset, scale) = (preprocessing.offset(), preprocessing.scale());
+        let inputs = match self.model.quantiser() {
+            None => "bytes",
+            Some(_) => "real numbers, rounded to bytes column by column",
+        };
+        writeln!(out, "inputs are {inputs}; (byte − {offset})·{scale} is in the thresholds of layer 1")?;
+        if let Some(names) = self.model.class_names() {
+            writeln!(out, "classes: {}", names.join(", "))?;
+        }
         for (key, value) in &self.model.provenance {
             writeln!(out, "{key}: {value}")?;
         }
@@ -137,7 +149,7 @@ fn describe_layer(networks: &[Network], index: usize) -> Value {
     let weight_bytes: usize = matrices().map(|matrix| matrix.bytes().len()).sum();
     let threshold_bytes = 4 * outputs * networks.len();
     let thresholds: Vec<i32> =
-        networks.iter().filter_map(|network| network.layers().get(index)).flat_map(|layer| layer.thresholds.clone()).collect();
+        networks.iter().filter_map(|network| network.layers().get(index)).flat_map(|layer| layer.thresholds().to_vec()).collect();
     // Sums of spins lie within ±N, those of bytes within ±255N.
     let limit = if index == 0 { 255 * inputs as i64 } else { inputs as i64 };
     let beyond = |test: &dyn Fn(i64) -> bool| thresholds.iter().filter(|&&threshold| test(threshold.into())).count();
@@ -180,21 +192,9 @@ pub fn shape_text(model: &Model) -> String {
     if model.networks().len() > 1 { format!("{} networks {shape}", model.networks().len()) } else { shape }
 }
 
-/// The part of a split's images whose class is found, and how many images there are.
+/// The fraction of a split's examples whose class is found, and how many examples there are.
 pub fn accuracy_on(model: &Model, split: &Split, threads: usize) -> Result<(f64, usize), CliError> {
-    let mut predictor = model.predictor();
-    let sums = predictor.sums_on(bytes_of(split)?, threads)?;
-    let classes = predictor.classes_of(&sums);
-    let correct = classes.iter().zip(split.labels()).filter(|(class, label)| **class == usize::from(**label)).count();
+    let prediction = model.predictor().predict_on(inputs_of(model, split)?, threads)?;
+    let correct = prediction.classes().iter().zip(split.labels()).filter(|(class, label)| **class == usize::from(**label)).count();
     Ok((correct as f64 / split.len() as f64, split.len()))
-}
-
-/// A split's pixels, which must be bytes.
-pub fn bytes_of(split: &Split) -> Result<&[u8], CliError> {
-    match split.pixels() {
-        Pixels::Bytes(bytes) => Ok(bytes),
-        Pixels::Floats(_) => Err(usage(
-            "these images are real numbers, and a packed network looks at bytes: scale them to whole numbers from 0 to 255 (and train with these)",
-        )),
-    }
 }

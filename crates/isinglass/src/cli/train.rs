@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use isinglass_lab::run::{Run, RunConfig, RunError, run_name};
 
 use super::CliError;
-use super::run::data::DataArgs;
+use super::run::data::{DataArgs, FeaturesArgs};
 use super::run::perform::PerformArgs;
 use settings::{InitArgs, MeansArgs, NetworkArgs, OptimiserArgs, SelectionArgs};
 
@@ -27,12 +27,13 @@ use settings::{InitArgs, MeansArgs, NetworkArgs, OptimiserArgs, SelectionArgs};
   isinglass train --data mnist --depth 20 --width 512 --surrogate deterministic --neuron sign \\
     --init two-point --sigma-m2 0.99 --optimizer adam --lr 2e-4 --epochs 10 --out runs/a
   isinglass train --surrogate lrt-binary --goal surrogate --plot curves.png
+  isinglass train --hidden 512,256,128
   isinglass train --config runs/a/config.toml --seed 2 --out runs/b
   isinglass train --train-images x.npy --train-labels y.npy \\
     --test-images x2.npy --test-labels y2.npy --format json"
 )]
 pub struct Args {
-    /// Take settings from a TOML file, keys named as the flags here; flags go before the file
+    /// Take settings from a TOML file, keys match these flags; flags override the file
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 
@@ -42,6 +43,8 @@ pub struct Args {
 
     #[command(flatten)]
     data: DataArgs,
+    #[command(flatten)]
+    features: FeaturesArgs,
     #[command(flatten)]
     selection: SelectionArgs,
     #[command(flatten)]
@@ -67,7 +70,7 @@ impl Args {
             return Err(RunError::Exists(out.clone()).into());
         }
         let data = config.load_data(self.data.directory())?;
-        config.check_with(&data)?;
+        let config = config.resolved_for(&data)?;
         let run = match &self.out {
             Some(directory) => Run::create(directory, config)?,
             None => create_named(Path::new("runs"), config)?,
@@ -82,6 +85,7 @@ impl Args {
             None => RunConfig::default(),
         };
         self.data.apply(&mut config);
+        self.features.apply(&mut config);
         self.selection.apply(&mut config);
         self.network.apply(&mut config);
         self.init.apply(&mut config);

@@ -69,7 +69,7 @@ fn axes_that_cannot_be_drawn_are_said() {
 
 #[test]
 fn hints_have_the_numbers_of_their_cells() {
-    let accuracy = |cell: &Cell| match (cell.config.depth, cell.config.seed) {
+    let accuracy = |cell: &Cell| match (cell.config.hidden_layers().len(), cell.config.seed) {
         (2, seed) => Some(0.7 + 0.1 * seed as f64),
         (4, 1) => Some(0.5),
         _ => None,

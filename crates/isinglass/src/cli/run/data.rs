@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use isinglass_lab::run::RunConfig;
+use isinglass_net::Features;
 
 /// A data set by name, or files of one's own.
 #[derive(Debug, clap::Args)]
@@ -31,6 +32,21 @@ pub struct DataArgs {
     /// Their labels
     #[arg(long, value_name = "FILE", requires = "test_images")]
     test_labels: Option<PathBuf>,
+}
+
+/// What the columns of the examples are.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Data")]
+pub struct FeaturesArgs {
+    /// image: all inputs share one scale; table: each column is standardised by itself [default: image for bytes and pictures, table for rows of real numbers]
+    #[arg(long, value_name = "KIND")]
+    features: Option<Features>,
+}
+
+impl FeaturesArgs {
+    pub fn apply(&self, config: &mut RunConfig) {
+        config.features = self.features.or(config.features);
+    }
 }
 
 impl DataArgs {

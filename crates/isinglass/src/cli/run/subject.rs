@@ -83,7 +83,7 @@ impl SubjectArgs {
         };
         self.data.apply(&mut config);
         let data = config.load_data(self.data.directory())?;
-        check_fit(&checkpoint.network.config, &data)?;
+        check_fit(checkpoint.network().config(), &data)?;
         Ok((config, data))
     }
 
@@ -94,7 +94,7 @@ impl SubjectArgs {
             Ok((_, data)) => Some(data),
             Err(error) if self.data.is_given() || self.data.directory().is_some() => return Err(error),
             Err(error) => {
-                eprintln!("note: without data, random images must do: {error}");
+                eprintln!("note: data not found; checking with random images only: {error}");
                 None
             }
         };
@@ -105,12 +105,14 @@ impl SubjectArgs {
     pub fn load(&self) -> Result<Subject, CliError> {
         let (checkpoint, config) = self.load_network()?;
         let (config, data) = self.load_data(&checkpoint, config)?;
-        let partition = Partition::new(data.train.len(), &checkpoint.train).map_err(RunError::from)?;
-        if !checkpoint.was_trained_on(&examples(&data.train, data.classes)?) {
+        let partition = if checkpoint.was_trained_on(&examples(&data.train, data.classes)?) {
+            checkpoint.partition().clone()
+        } else {
             eprintln!(
                 "note: these are not the training examples of the run; \"train\" and \"validation\" are examples that the network has never seen"
             );
-        }
+            Partition::new(data.train.len(), checkpoint.train_config()).map_err(RunError::from)?
+        };
         Ok(Subject { checkpoint, config, data, partition })
     }
 }

@@ -15,12 +15,12 @@ fn set<T: Clone>(setting: &mut T, given: &Option<T>) {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Data")]
 pub struct SelectionArgs {
-    /// Part of the training examples to use at all [default: 1]
-    #[arg(long, value_name = "PART", allow_hyphen_values = true)]
+    /// Fraction of the training examples to use [default: 1]
+    #[arg(long, value_name = "FRACTION", allow_hyphen_values = true)]
     train_fraction: Option<f64>,
 
-    /// Part of these to hold out for validation, which chooses the best checkpoint [default: 0.1]
-    #[arg(long, value_name = "PART", allow_hyphen_values = true)]
+    /// Fraction of these to hold out for validation, which chooses the best checkpoint [default: 0.1]
+    #[arg(long, value_name = "FRACTION", allow_hyphen_values = true)]
     validation: Option<f64>,
 
     /// Stochastic binary networks to average over in the final report: one number, or several (5,100) [default: 10]
@@ -45,6 +45,10 @@ impl SelectionArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Network")]
 pub struct NetworkArgs {
+    /// Neurons of every hidden layer, from the inputs up; excludes --depth and --width
+    #[arg(long, value_name = "N,N,…", value_delimiter = ',', num_args = 1, allow_hyphen_values = true, conflicts_with_all = ["depth", "width"])]
+    hidden: Option<Vec<usize>>,
+
     /// Number of hidden layers [default: 2]
     #[arg(long, allow_hyphen_values = true)]
     depth: Option<usize>,
@@ -68,8 +72,15 @@ pub struct NetworkArgs {
 
 impl NetworkArgs {
     pub fn apply(&self, config: &mut RunConfig) {
-        set(&mut config.depth, &self.depth);
-        set(&mut config.width, &self.width);
+        // A list on the command line replaces both numbers of the file, and a number its list.
+        if self.hidden.is_some() {
+            (config.depth, config.width) = (None, None);
+            config.hidden.clone_from(&self.hidden);
+        } else if self.depth.is_some() || self.width.is_some() {
+            config.hidden = None;
+        }
+        config.depth = self.depth.or(config.depth);
+        config.width = self.width.or(config.width);
         if let Some(surrogate) = self.surrogate
             && surrogate != config.surrogate
         {
@@ -87,7 +98,7 @@ impl NetworkArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Initialisation")]
 pub struct InitArgs {
-    /// auto (the smallest σ_m² that carries signals through the depth), critical (what `theory advise` says), two-point, clipped-gaussian, uniform, glorot or he [default: auto]
+    /// auto (the smallest σ_m² that carries signals through the depth), critical (what `theory advise` says), two-point, clipped-gaussian, uniform, glorot or he [default: auto; with --sigma-m2: two-point]
     #[arg(long, value_name = "NAME")]
     init: Option<Init>,
 
@@ -102,13 +113,14 @@ pub struct InitArgs {
 
 impl InitArgs {
     pub fn apply(&self, config: &mut RunConfig) {
-        if let Some(init) = self.init
-            && init != config.init
-        {
+        if self.init.is_some() && self.init != config.init {
             // The file's variances belong to the file's initialisation.
-            config.init = init;
+            config.init = self.init;
             config.sigma_m2 = None;
             config.sigma_b2 = None;
+        } else if self.sigma_m2.is_some() && self.init.is_none() && matches!(config.init, Some(Init::Auto | Init::Critical)) {
+            // A variance on the command line replaces the file's choice of one.
+            config.init = None;
         }
         config.sigma_m2 = self.sigma_m2.or(config.sigma_m2);
         config.sigma_b2 = self.sigma_b2.or(config.sigma_b2);
@@ -127,8 +139,8 @@ pub struct MeansArgs {
     #[arg(long, value_name = "NAME")]
     means: Option<Means>,
 
-    /// Part of the run before β begins to rise from 1 [default: 0.6]
-    #[arg(long, value_name = "PART", allow_hyphen_values = true)]
+    /// Fraction of the run before β begins to rise from 1 [default: 0.6]
+    #[arg(long, value_name = "FRACTION", allow_hyphen_values = true)]
     anneal_from: Option<f64>,
 
     /// β of the last step [default: 30]

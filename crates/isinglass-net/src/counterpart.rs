@@ -1,0 +1,458 @@
+//! The networks that a trained [`Network`] stands for, and what they say of examples.
+//!
+//! - [`Network::surrogate`]: what is trained. Local reparameterisation draws its noise once per example.
+//! - [`Network::binary`]: `sign(M)` with the neurons' signs, `sign(0) = +1` (continuous neurons stay as they are).
+//! - [`Network::sampled`]: `K` networks whose weights are drawn with means `M`, each shared by all examples, and whose stochastic neurons are drawn per example; class probabilities are
+//!   averaged.
+//!
+//! Binary networks with sign neurons run on bits, as they will once they are packed; the others run in floats.
+//!
+//! ```
+//! use isinglass_net::{Init, Network};
+//!
+//! let mut network = Network::builder(4).hidden([33, 17]).classes(2).init(Init::Auto, 1)?;
+//! network.set_class_names(Some(vec!["cat".into(), "dog".into()]))?;
+//! let images = [0, 255, 255, 0, 10, 20, 30, 40]; // two images of four pixels; no labels needed
+//! let prediction = network.binary().predict(&images)?;
+//! assert_eq!(prediction.classes().len(), 2);
+//! assert!(["cat", "dog"].contains(&prediction.name(1).unwrap()));
+//! let averaged = network.sampled(20).predict(&images)?;
+//! assert!((averaged.probabilities()[..2].iter().sum::<f64>() - 1.0).abs() < 1e-12);
+//! # Ok::<(), isinglass_net::Error>(())
+//! ```
+
+use isinglass_bits::{Prediction, Predictor, argmax, softmax};
+use serde::{Deserialize, Serialize};
+
+use crate::engine::{Engine, Purpose, Scale};
+use crate::examples::Rows;
+use crate::layer::Unit;
+use crate::packing::{self, PackedLayer};
+use crate::spins::SpinNetwork;
+use crate::{Error, Examples, InputRule, Network, Values, noise};
+
+/// How good a network is on some examples.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Score {
+    /// The fraction of examples whose class is found.
+    pub accuracy: f64,
+    /// The mean negative log-likelihood of the true class.
+    pub nll: f64,
+}
+
+/// A score averaged over samples of a stochastic binary network.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct SampledScore {
+    /// Number of networks sampled; their class probabilities are averaged.
+    pub samples: usize,
+    /// The fraction of examples whose class is found.
+    pub accuracy: f64,
+    /// The mean negative log-likelihood of the true class.
+    pub nll: f64,
+}
+
+/// Examples that go through a network at once. Changing it changes the noise of sampled surrogates.
+pub(crate) const BATCH: usize = 256;
+/// Examples that go through a packed network between two looks at the clock.
+const PACKED_BATCH: usize = 1 << 14;
+/// The seed of the noise in evaluations.
+const NOISE_SEED: u64 = 0x6576_616c;
+
+/// One of the networks behind a [`Network`].
+#[derive(Debug, Clone, Copy)]
+#[must_use]
+pub struct Counterpart<'a> {
+    network: &'a Network,
+    kind: Kind,
+    threads: usize,
+    seed: u64,
+    in_floats: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Surrogate,
+    Binary,
+    Sampled { samples: usize },
+}
+
+impl Network {
+    /// The differentiable network that is trained.
+    pub fn surrogate(&self) -> Counterpart<'_> {
+        Counterpart::new(self, Kind::Surrogate)
+    }
+
+    /// The deterministic binary network `sign(M)`.
+    pub fn binary(&self) -> Counterpart<'_> {
+        Counterpart::new(self, Kind::Binary)
+    }
+
+    /// An ensemble of binary networks drawn at random.
+    pub fn sampled(&self, samples: usize) -> Counterpart<'_> {
+        Counterpart::new(self, Kind::Sampled { samples })
+    }
+
+    /// Whether there are ±1 weights behind the surrogate: without them there is neither a binary nor a sampled network.
+    pub fn has_binary_weights(&self) -> bool {
+        self.config().surrogate.has_binary_weights()
+    }
+
+    pub(crate) fn require_binary_weights(&self) -> Result<(), Error> {
+        if self.has_binary_weights() { Ok(()) } else { Err(Error::NotBinary(self.config().surrogate)) }
+    }
+}
+
+impl<'a> Counterpart<'a> {
+    fn new(network: &'a Network, kind: Kind) -> Self {
+        let threads = crate::default_threads();
+        Self { network, kind, threads, seed: 1, in_floats: false }
+    }
+
+    /// Uses this many threads; all of the machine's unless set. The results stay the same.
+    pub fn threads(self, threads: usize) -> Self {
+        Self { threads: threads.max(1), ..self }
+    }
+
+    /// The seed that networks are drawn with; 1 unless set.
+    pub fn seed(self, seed: u64) -> Self {
+        Self { seed, ..self }
+    }
+
+    /// Evaluates in floats also what would run on bits: slower, and the independent check of it.
+    pub fn in_floats(self) -> Self {
+        Self { in_floats: true, ..self }
+    }
+
+    pub(crate) fn network(&self) -> &'a Network {
+        self.network
+    }
+
+    pub(crate) fn thread_count(&self) -> usize {
+        self.threads
+    }
+
+    /// The number of networks and the seed, if they are drawn.
+    pub(crate) fn draws(&self) -> Result<Option<(usize, u64)>, Error> {
+        match self.kind {
+            Kind::Surrogate => Err(Error::Pack("the surrogate is a network of real numbers: pack its binary() network, or sampled(k)".into())),
+            Kind::Binary => Ok(None),
+            Kind::Sampled { samples } => Ok(Some((samples, self.seed))),
+        }
+    }
+
+    /// Classes and probabilities of examples, which lie one after the other.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Examples`] if they are not whole examples of the network's inputs, or a value is not finite; [`Error::NotBinary`] if there is no such network.
+    pub fn predict<'v>(&self, values: impl Into<Values<'v>>) -> Result<Prediction, Error> {
+        let rows = Rows::new(values.into(), self.network.config().inputs)?;
+        let classes = self.network.config().classes;
+        let names = self.network.class_names().map(Into::into);
+        if rows.len() == 0 {
+            return Ok(Prediction::new(Vec::new(), Vec::new(), classes, names)?);
+        }
+        let indices = rows.indices();
+        let probabilities = match self.kind {
+            Kind::Surrogate => self.surrogate_probabilities(&rows, &indices),
+            Kind::Binary | Kind::Sampled { .. } => {
+                let mut votes = Votes::new(indices.len(), classes);
+                self.vote(&rows, &indices, &mut votes, &mut |_, _| {})?;
+                votes.probabilities()
+            }
+        };
+        let chosen = probabilities.chunks_exact(classes).map(argmax).collect();
+        Ok(Prediction::new(chosen, probabilities, classes, names)?)
+    }
+
+    /// Accuracy and likelihood on labelled examples; `indices` chooses some of them, `None` takes all.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Examples`] if they do not fit the network or none is chosen; [`Error::NotBinary`] if there is no such network.
+    pub fn score(&self, examples: &Examples<'_>, indices: Option<&[u32]>) -> Result<Score, Error> {
+        examples.check_fit(self.network.config())?;
+        let indices = examples.chosen(indices)?;
+        match self.kind {
+            Kind::Surrogate => Ok(surrogate_score(&mut self.engine(&indices), examples, &indices, self.network.input())),
+            Kind::Binary | Kind::Sampled { .. } => {
+                let mut votes = Votes::new(indices.len(), self.network.config().classes);
+                self.vote(examples.rows(), &indices, &mut votes, &mut |_, _| {})?;
+                Ok(votes.score(examples, &indices))
+            }
+        }
+    }
+
+    /// One score for every number of sampled networks in `samples`, the smaller ensembles being parts of the larger. `progress` is told how many of how many networks were sampled.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Counterpart::score`].
+    pub fn scores(
+        &self,
+        examples: &Examples<'_>,
+        indices: Option<&[u32]>,
+        samples: &[usize],
+        progress: &mut dyn FnMut(usize, usize),
+    ) -> Result<Vec<SampledScore>, Error> {
+        examples.check_fit(self.network.config())?;
+        let indices = examples.chosen(indices)?;
+        let most = samples.iter().copied().max().unwrap_or(0);
+        let mut scores = vec![None; samples.len()];
+        let mut votes = Votes::new(indices.len(), self.network.config().classes);
+        Self { kind: Kind::Sampled { samples: most }, ..*self }.vote(examples.rows(), &indices, &mut votes, &mut |votes, done| {
+            for (score, _) in scores.iter_mut().zip(samples).filter(|(_, samples)| **samples == done) {
+                *score = Some(votes.score(examples, &indices));
+            }
+            progress(done, most);
+        })?;
+        let sampled =
+            |(score, &samples): (Option<Score>, &usize)| score.map(|Score { accuracy, nll }| SampledScore { samples, accuracy, nll });
+        Ok(scores.into_iter().zip(samples).filter_map(sampled).collect())
+    }
+
+    /// The sums `Σ_j S_kj x_j` of the output layer of `sign(M)`, `[example][class]`: integers.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Examples`] if the values do not fit the network or are floats that it does not quantise; [`Error::NotBinary`] if weights or neurons are not binary.
+    pub fn sums<'v>(&self, values: impl Into<Values<'v>>) -> Result<Vec<i32>, Error> {
+        let rows = Rows::new(values.into(), self.network.config().inputs)?;
+        if self.kind != Kind::Binary {
+            return Err(Error::Pack("only the deterministic binary network has one sum per class".into()));
+        }
+        self.network.require_binary_weights()?;
+        if !self.network.config().surrogate.has_binary_neurons() {
+            return Err(Error::NotBinary(self.network.config().surrogate));
+        }
+        if !self.network.input().gives_bytes(rows.values()) {
+            return Err(Error::Examples("sums of real inputs are not integers: this network takes bytes".into()));
+        }
+        if rows.len() == 0 {
+            return Ok(Vec::new());
+        }
+        if !self.in_floats {
+            let bytes = self.network.input().bytes(&rows).expect("found to be bytes");
+            return Ok(packing::predictor(self.network, None)?.sums_on(&*bytes, self.threads)?);
+        }
+        let indices = rows.indices();
+        let mut engine = self.engine(&indices);
+        let mut spins = SpinNetwork::deterministic(&mut engine, self.network.input(), &rows);
+        Ok(indices.chunks(spins.batch()).flat_map(|indices| spins.output_sums(&rows, indices)).map(|sum| sum as i32).collect())
+    }
+
+    /// An engine for some examples.
+    fn engine(&self, indices: &[u32]) -> Engine {
+        Engine::new(self.network, Purpose::Evaluation, BATCH.min(indices.len()), self.threads)
+    }
+
+    fn surrogate_probabilities(&self, rows: &Rows<'_>, indices: &[u32]) -> Vec<f64> {
+        let classes = self.network.config().classes;
+        let mut engine = self.engine(indices);
+        let last = engine.layers.len() - 1;
+        let mut probabilities = Vec::with_capacity(indices.len() * classes);
+        for (batch, indices) in indices.chunks(engine.batch()).enumerate() {
+            engine.load(rows, indices, self.network.input(), Scale::Inputs);
+            engine.forward(|layer| noise::key(NOISE_SEED, batch as u64, layer));
+            for example in 0..indices.len() {
+                let start = probabilities.len();
+                probabilities.extend((0..classes).map(|class| f64::from(engine.neuron(last, class, example))));
+                softmax(&mut probabilities[start..]);
+            }
+        }
+        probabilities
+    }
+
+    /// Lets the networks vote, one after the other; `told` hears how many have done so.
+    fn vote(&self, rows: &Rows<'_>, indices: &[u32], votes: &mut Votes, told: &mut dyn FnMut(&Votes, usize)) -> Result<(), Error> {
+        let network = self.network;
+        network.require_binary_weights()?;
+        let samples = match self.kind {
+            Kind::Sampled { samples } => samples,
+            Kind::Surrogate | Kind::Binary => 1,
+        };
+        let is_drawn = matches!(self.kind, Kind::Sampled { .. });
+        let is_random = is_drawn && network.is_random();
+        // A network without randomness is the same in every sample.
+        let is_new = |sample: usize| sample == 0 || is_random;
+        let has_signs = |unit: Unit| matches!(unit, Unit::Sign | Unit::Output { .. }) || !is_drawn && matches!(unit, Unit::Stochastic(_));
+        let on_bits = !self.in_floats && network.layers().iter().all(|layer| has_signs(layer.spec().unit));
+        if on_bits && network.input().gives_bytes(rows.values()) {
+            let bytes = Chosen::new(network.input(), rows, indices);
+            for sample in 0..samples {
+                if is_new(sample) {
+                    let drawn = is_drawn.then_some((self.seed, sample as u64));
+                    votes.add_packed(&mut packing::predictor(network, drawn)?, &bytes, self.threads)?;
+                }
+                told(votes, sample + 1);
+            }
+            return Ok(());
+        }
+        let mut engine = self.engine(indices);
+        let mut spins = match is_drawn {
+            false => SpinNetwork::deterministic(&mut engine, network.input(), rows),
+            true => SpinNetwork::sampled(&mut engine, network.input(), rows),
+        };
+        for sample in 0..samples {
+            if is_new(sample) {
+                if is_drawn {
+                    spins.draw(network, self.seed, sample as u64);
+                }
+                votes.add(&mut spins, rows, indices);
+            }
+            told(votes, sample + 1);
+        }
+        Ok(())
+    }
+}
+
+/// The surrogate laid out once, for one set of examples after the other.
+pub struct Inference {
+    engine: Engine,
+    config: crate::NetworkConfig,
+    input: InputRule,
+}
+
+impl Inference {
+    /// Lays a network out for batches of at most this size.
+    pub fn new(network: &Network, batch: usize, threads: usize) -> Self {
+        Self {
+            engine: Engine::new(network, Purpose::Evaluation, batch.max(1), threads),
+            config: network.config().clone(),
+            input: network.input().clone(),
+        }
+    }
+
+    /// The surrogate on some examples.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Examples`] if they do not fit the network, none is chosen, or one does not exist.
+    pub fn score(&mut self, examples: &Examples<'_>, indices: &[u32]) -> Result<Score, Error> {
+        examples.check_fit(&self.config)?;
+        examples.chosen(Some(indices))?;
+        Ok(surrogate_score(&mut self.engine, examples, indices, &self.input))
+    }
+}
+
+/// The surrogate in an engine, in batches of the engine's size.
+pub(crate) fn surrogate_score(engine: &mut Engine, examples: &Examples<'_>, indices: &[u32], input: &InputRule) -> Score {
+    let (mut nll, mut correct) = (0.0, 0);
+    for (batch, indices) in indices.chunks(engine.batch()).enumerate() {
+        engine.load(examples.rows(), indices, input, Scale::Inputs);
+        engine.forward(|layer| noise::key(NOISE_SEED, batch as u64, layer));
+        let score = engine.score(examples, indices);
+        nll += score.nll;
+        correct += score.correct;
+    }
+    Score { accuracy: correct as f64 / indices.len() as f64, nll: nll / indices.len() as f64 }
+}
+
+/// The deterministic binary network behind the layers of an engine, without a copy of their means.
+pub(crate) fn binary_score(engine: &mut Engine, examples: &Examples<'_>, indices: &[u32], input: &InputRule, threads: usize) -> Result<Score, Error> {
+    let (rows, classes) = (examples.rows(), engine.layers.last().map_or(0, |layer| layer.outputs));
+    let mut votes = Votes::new(indices.len(), classes);
+    let has_signs = engine.layers.iter().all(|layer| !matches!(layer.spec.unit, Unit::Continuous(_)));
+    if has_signs && input.gives_bytes(rows.values()) {
+        let packed = engine.layers.iter().map(|layer| PackedLayer::new(&layer.spec, |unit| layer.row(unit), &layer.bias));
+        let mut predictor = packing::model(input.preprocessing(), vec![packed.collect()])?.predictor();
+        votes.add_packed(&mut predictor, &Chosen::new(input, rows, indices), threads)?;
+    } else {
+        votes.add(&mut SpinNetwork::deterministic(engine, input, rows), rows, indices);
+    }
+    Ok(votes.score(examples, indices))
+}
+
+/// The bytes of chosen examples.
+struct Chosen<'a> {
+    input: &'a InputRule,
+    rows: &'a Rows<'a>,
+    indices: &'a [u32],
+}
+
+impl<'a> Chosen<'a> {
+    fn new(input: &'a InputRule, rows: &'a Rows<'a>, indices: &'a [u32]) -> Self {
+        Self { input, rows, indices }
+    }
+
+    /// The bytes of every part in turn.
+    fn for_each_part(&self, mut take: impl FnMut(usize, &[u8]) -> Result<(), Error>) -> Result<(), Error> {
+        let features = self.rows.features();
+        let mut raw = vec![0.0; features];
+        let mut bytes = Vec::new();
+        for (part, indices) in self.indices.chunks(PACKED_BATCH).enumerate() {
+            let first = part * PACKED_BATCH;
+            let is_run = indices.windows(2).all(|pair| pair[0] + 1 == pair[1]);
+            match (self.rows.values(), self.input.quantiser()) {
+                // As they lie in memory.
+                (Values::Bytes(all), None) if is_run => {
+                    let start = indices[0] as usize * features;
+                    take(first, &all[start..start + indices.len() * features])?;
+                    continue;
+                }
+                (Values::Bytes(all), None) => {
+                    bytes.clear();
+                    indices.iter().for_each(|&index| bytes.extend_from_slice(&all[index as usize * features..][..features]));
+                }
+                _ => {
+                    bytes.clear();
+                    for &index in indices {
+                        self.rows.copy_part(index as usize, 0, &mut raw);
+                        self.input.quantise(0, &mut raw);
+                        bytes.extend(raw.iter().map(|&byte| byte as u8));
+                    }
+                }
+            }
+            take(first, &bytes)?;
+        }
+        Ok(())
+    }
+}
+
+/// Class probabilities summed over networks.
+struct Votes {
+    classes: usize,
+    networks: usize,
+    /// `[example][class]`.
+    sums: Vec<f64>,
+}
+
+impl Votes {
+    fn new(examples: usize, classes: usize) -> Self {
+        Self { classes, networks: 0, sums: vec![0.0; examples * classes] }
+    }
+
+    fn add(&mut self, network: &mut SpinNetwork<'_>, rows: &Rows<'_>, indices: &[u32]) {
+        self.networks += 1;
+        let sums = self.sums.chunks_mut(network.batch() * self.classes);
+        for (indices, sums) in indices.chunks(network.batch()).zip(sums) {
+            network.add_probabilities(rows, indices, sums);
+        }
+    }
+
+    fn add_packed(&mut self, predictor: &mut Predictor, chosen: &Chosen<'_>, threads: usize) -> Result<(), Error> {
+        self.networks += 1;
+        chosen.for_each_part(|first, bytes| {
+            let sums = predictor.sums_on(bytes, threads)?;
+            let probabilities = predictor.probabilities_of(&sums);
+            self.sums[first * self.classes..].iter_mut().zip(&probabilities).for_each(|(sum, probability)| *sum += probability);
+            Ok(())
+        })
+    }
+
+    fn probabilities(&self) -> Vec<f64> {
+        self.sums.iter().map(|sum| sum / self.networks as f64).collect()
+    }
+
+    fn score(&self, examples: &Examples<'_>, indices: &[u32]) -> Score {
+        let (mut nll, mut correct) = (0.0, 0);
+        for (probabilities, &index) in self.sums.chunks(self.classes).zip(indices) {
+            let label = examples.label(index as usize);
+            correct += usize::from(argmax(probabilities) == label);
+            // A probability that is no longer a number above 0 counts as the smallest one.
+            nll -= libm::log((probabilities[label] / self.networks as f64).max(f64::MIN_POSITIVE));
+        }
+        let count = indices.len() as f64;
+        Score { accuracy: f64::from(correct as u32) / count, nll: nll / count }
+    }
+}

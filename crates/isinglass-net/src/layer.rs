@@ -1,0 +1,293 @@
+//! One layer: what it does ([`LayerSpec`]), and the numbers it does it with ([`Layer`]).
+//!
+//! What makes a layer a hidden or an output layer is in its specification, never in its place in the network: how its field is made, what its inputs add to the variance `Σ`, and what its
+//! neurons do with the field.
+//!
+//! ```
+//! use isinglass_net::{Layer, NetworkConfig};
+//!
+//! let config = NetworkConfig { inputs: 3, hidden: vec![2], classes: 2, ..NetworkConfig::default() };
+//! let spec = config.layers()?[0];
+//! assert_eq!((spec.inputs(), spec.outputs()), (3, 2));
+//! let layer = Layer::new(spec, vec![0.5, -1.0, 0.0, 1.0, 0.25, -0.25], vec![0.0, 0.1])?;
+//! assert_eq!(layer.row(1), [1.0, 0.25, -0.25]);
+//! assert!(Layer::new(spec, vec![0.5; 5], vec![0.0; 2]).is_err()); // a mean is missing
+//! assert!(Layer::new(spec, vec![2.0; 6], vec![0.0; 2]).is_err()); // means of ±1 weights lie in [−1, 1]
+//! # Ok::<(), isinglass_net::Error>(())
+//! ```
+
+use std::f64::consts::PI;
+
+use isinglass_theory::Neuron;
+use isinglass_theory::activation::Phi;
+
+use crate::kernels::{Activation, Field, Moments};
+use crate::{Error, Surrogate};
+
+/// What a layer does: its shape and its rules.
+///
+/// [`NetworkConfig::layers`](crate::NetworkConfig::layers) makes the specifications of a network.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LayerSpec {
+    inputs: usize,
+    outputs: usize,
+    has_binary_weights: bool,
+    /// Whether the surrogate multiplies with `sign(M)` instead of `M`.
+    pub(crate) uses_signs: bool,
+    /// How the inputs add to `Σ`.
+    pub(crate) moments: Moments,
+    /// How the field is made of `h̄` and `Σ`. The key of sampled fields is set in every pass.
+    pub(crate) field: Field,
+    /// What the surrogate's neurons do with the field.
+    pub(crate) activation: Activation,
+    /// What the binary network's units do with it.
+    pub(crate) unit: Unit,
+}
+
+/// What a unit of the binary network behind a surrogate does with its field.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Unit {
+    /// A neuron without noise: `sign(h)`, with `sign(0) = +1`.
+    Sign,
+    /// A neuron that is `+1` with probability `(1 + φ(h))/2`.
+    Stochastic(Neuron),
+    /// A continuous neuron: `φ(h)`.
+    Continuous(Neuron),
+    /// An output: the logit `τh`.
+    Output {
+        /// `τ`.
+        tau: f64,
+    },
+}
+
+/// Where the inputs of a layer come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// The data.
+    Data,
+    /// The hidden layer below.
+    Neurons,
+}
+
+impl LayerSpec {
+    /// A hidden layer.
+    pub(crate) fn hidden(surrogate: Surrogate, neuron: Neuron, source: Source, (inputs, outputs): (usize, usize)) -> Self {
+        let (field, activation) = match surrogate {
+            Surrogate::Deterministic => match neuron.averaged() {
+                Some((phi, d)) => (Field::Averaged { noise: d.noise as f32, spread: d.spread as f32 }, activation(&phi)),
+                None => unreachable!("check_neuron refuses neurons without an average"),
+            },
+            Surrogate::LrtBinary | Surrogate::LrtContinuous => (Field::Sampled { key: [0; 2] }, activation(&neuron.mean())),
+            Surrogate::Continuous => (Field::Plain, activation(&neuron.mean())),
+            Surrogate::Ste => (Field::Plain, Activation::Step),
+        };
+        let unit = match surrogate.has_binary_neurons() {
+            false => Unit::Continuous(neuron),
+            true if is_stochastic(surrogate, neuron) => Unit::Stochastic(neuron),
+            true => Unit::Sign,
+        };
+        Self { field, activation, unit, ..Self::common(surrogate, source, (inputs, outputs)) }
+    }
+
+    /// An output layer: `τh̄/√(1 + πτ²Σ/8)` is a field averaged with noise 1 and spread `πτ²/8`.
+    pub(crate) fn output(surrogate: Surrogate, tau: f64, source: Source, (inputs, outputs): (usize, usize)) -> Self {
+        let field = match surrogate {
+            Surrogate::Deterministic => Field::Averaged { noise: 1.0, spread: (PI * tau * tau / 8.0) as f32 },
+            Surrogate::LrtBinary | Surrogate::LrtContinuous => Field::Sampled { key: [0; 2] },
+            Surrogate::Continuous | Surrogate::Ste => Field::Plain,
+        };
+        Self {
+            field,
+            activation: Activation::Linear(tau as f32),
+            unit: Unit::Output { tau },
+            ..Self::common(surrogate, source, (inputs, outputs))
+        }
+    }
+
+    fn common(surrogate: Surrogate, source: Source, (inputs, outputs): (usize, usize)) -> Self {
+        // Inputs are random spins unless they are data or continuous neurons.
+        let moments = match (surrogate, source) {
+            (Surrogate::Continuous | Surrogate::Ste, _) => Moments::None,
+            (Surrogate::LrtContinuous, _) | (_, Source::Data) => Moments::Numbers,
+            (Surrogate::Deterministic | Surrogate::LrtBinary, Source::Neurons) => Moments::Spins,
+        };
+        Self {
+            inputs,
+            outputs,
+            has_binary_weights: surrogate.has_binary_weights(),
+            uses_signs: surrogate == Surrogate::Ste,
+            moments,
+            field: Field::Plain,
+            activation: Activation::Linear(1.0),
+            unit: Unit::Output { tau: 1.0 },
+        }
+    }
+
+    /// Units below.
+    pub fn inputs(&self) -> usize {
+        self.inputs
+    }
+
+    /// Units of this layer.
+    pub fn outputs(&self) -> usize {
+        self.outputs
+    }
+
+    /// Number of weights.
+    pub fn weights(&self) -> usize {
+        self.inputs * self.outputs
+    }
+
+    /// Whether the weights are ±1, so that their means lie in `[−1, 1]`.
+    pub fn has_binary_weights(&self) -> bool {
+        self.has_binary_weights
+    }
+
+    /// Whether its fields are the network's outputs.
+    pub fn is_output(&self) -> bool {
+        matches!(self.unit, Unit::Output { .. })
+    }
+}
+
+/// Whether a neuron is drawn at random given its field, as opposed to being its sign.
+fn is_stochastic(surrogate: Surrogate, neuron: Neuron) -> bool {
+    match (surrogate, neuron) {
+        (_, Neuron::Probit(_) | Neuron::Logistic(_)) => true,
+        // In the deterministic surrogate a chosen gain is not the mean of a real neuron; the neuron behind it is the sign.
+        (Surrogate::LrtBinary, _) => true,
+        _ => false,
+    }
+}
+
+fn activation(phi: &Phi) -> Activation {
+    match phi {
+        Phi::Erf(erf) => Activation::Erf(erf.gain() as f32),
+        Phi::Tanh(tanh) => Activation::Tanh(tanh.gain() as f32),
+        Phi::Sign => Activation::Step,
+        Phi::Relu | Phi::Linear => unreachable!("check_neuron refuses unbounded neurons"),
+    }
+}
+
+/// A layer: its specification, a mean for every weight, and a bias for every unit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Layer {
+    spec: LayerSpec,
+    means: Vec<f32>,
+    bias: Vec<f32>,
+}
+
+impl Layer {
+    /// Puts a layer together. Means lie row by row, `means[output · inputs + input]`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Layer`] if there are not as many means and biases as the shape needs, one is not finite, or a mean of a binary weight lies outside `[−1, 1]`.
+    pub fn new(spec: LayerSpec, means: Vec<f32>, bias: Vec<f32>) -> Result<Self, Error> {
+        let LayerSpec { inputs, outputs, .. } = spec;
+        if means.len() != spec.weights() {
+            return Err(Error::Layer(format!("{} means for a layer of {inputs} inputs and {outputs} outputs", means.len())));
+        }
+        if bias.len() != outputs {
+            return Err(Error::Layer(format!("{} biases for a layer of {outputs} outputs", bias.len())));
+        }
+        let largest = if spec.has_binary_weights { 1.0 } else { f32::MAX };
+        // Written so that NaN is refused too.
+        if let Some(wrong) = means.iter().find(|mean| !(mean.abs() <= largest)) {
+            let limit = if spec.has_binary_weights { "means of ±1 weights lie in [-1, 1]" } else { "weights are finite numbers" };
+            return Err(Error::Layer(format!("a mean of {wrong}: {limit}")));
+        }
+        if let Some(wrong) = bias.iter().find(|bias| !bias.is_finite()) {
+            return Err(Error::Layer(format!("a bias of {wrong}: biases are finite numbers")));
+        }
+        Ok(Self { spec, means, bias })
+    }
+
+    /// What the layer does.
+    pub fn spec(&self) -> &LayerSpec {
+        &self.spec
+    }
+
+    /// Units below.
+    pub fn inputs(&self) -> usize {
+        self.spec.inputs
+    }
+
+    /// Units of this layer.
+    pub fn outputs(&self) -> usize {
+        self.spec.outputs
+    }
+
+    /// `M`, row by row; the weights themselves where they are real.
+    pub fn means(&self) -> &[f32] {
+        &self.means
+    }
+
+    /// The means of one unit's weights.
+    pub fn row(&self, unit: usize) -> &[f32] {
+        &self.means[unit * self.spec.inputs..(unit + 1) * self.spec.inputs]
+    }
+
+    /// The means of every unit's weights, one unit after the other.
+    pub fn rows(&self) -> impl ExactSizeIterator<Item = &[f32]> {
+        self.means.chunks_exact(self.spec.inputs)
+    }
+
+    /// `b`.
+    pub fn bias(&self) -> &[f32] {
+        &self.bias
+    }
+
+    /// The same layer with other means.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Layer::new`].
+    pub fn with_means(self, means: Vec<f32>) -> Result<Self, Error> {
+        Self::new(self.spec, means, self.bias)
+    }
+
+    /// The same layer with other biases.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Layer::new`].
+    pub fn with_bias(self, bias: Vec<f32>) -> Result<Self, Error> {
+        Self::new(self.spec, self.means, bias)
+    }
+
+    /// Means and biases.
+    pub fn into_parts(self) -> (Vec<f32>, Vec<f32>) {
+        (self.means, self.bias)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::NetworkConfig;
+
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        let config = NetworkConfig { inputs: 3, hidden: vec![2], classes: 2, ..NetworkConfig::default() };
+        let spec = config.layers().unwrap()[0];
+        let message = |means: Vec<f32>, bias: Vec<f32>| Layer::new(spec, means, bias).unwrap_err().to_string();
+        assert!(message(vec![0.0; 5], vec![0.0; 2]).contains("5 means"));
+        assert!(message(vec![0.0; 6], vec![]).contains("0 biases"));
+        for wrong in [1.5, -1.000_001, f32::NAN, f32::INFINITY] {
+            assert!(message(vec![wrong; 6], vec![0.0; 2]).contains("[-1, 1]"), "{wrong}");
+        }
+        assert!(message(vec![0.0; 6], vec![f32::NAN; 2]).contains("a bias of NaN"));
+        let layer = Layer::new(spec, vec![1.0, -1.0, 0.5, 0.0, 0.0, 0.0], vec![0.0; 2]).unwrap();
+        assert!(layer.clone().with_means(vec![0.0; 7]).is_err() && layer.clone().with_bias(vec![]).is_err());
+        assert_eq!(layer.clone().with_bias(vec![1.0, 2.0]).unwrap().bias(), [1.0, 2.0]);
+    }
+
+    #[test]
+    fn real_weights_have_no_bounds() {
+        let config = NetworkConfig { inputs: 1, hidden: vec![1], classes: 2, surrogate: Surrogate::Continuous, neuron: Neuron::Tanh(1.0), ..NetworkConfig::default() };
+        let spec = config.layers().unwrap()[0];
+        assert!(Layer::new(spec, vec![7.0], vec![0.0]).is_ok());
+        assert!(Layer::new(spec, vec![f32::NAN], vec![0.0]).is_err());
+    }
+}

@@ -1,0 +1,220 @@
+//! Shape, neurons and initialisation of a network, as plain settings.
+//!
+//! ```
+//! use isinglass_net::{Init, NetworkConfig};
+//!
+//! let config = NetworkConfig { inputs: 784, hidden: vec![101; 3], init: Init::TwoPoint, sigma_m2: Some(0.81), ..NetworkConfig::default() };
+//! let network = config.init(1)?; // seed 1
+//! assert_eq!(network.layers().len(), 4); // three hidden layers and the output
+//! assert_eq!(network.layers()[1].means().len(), 101 * 101);
+//! assert!(network.layers()[1].means().iter().all(|m| m.abs() == 0.9));
+//! # Ok::<(), isinglass_net::Error>(())
+//! ```
+
+use isinglass_theory::Neuron;
+use serde::{Deserialize, Serialize};
+
+use crate::layer::Source;
+use crate::{Error, Init, Initialisation, LayerSpec, Network, Surrogate};
+
+/// Settings of a network.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+pub struct NetworkConfig {
+    /// Inputs, e.g. pixels.
+    pub inputs: usize,
+    /// Neurons of every hidden layer, from the inputs up.
+    pub hidden: Vec<usize>,
+    /// Outputs.
+    pub classes: usize,
+    /// How the binary network is made differentiable.
+    pub surrogate: Surrogate,
+    /// The neurons.
+    #[serde(with = "neuron_text")]
+    pub neuron: Neuron,
+    /// How the means are drawn.
+    pub init: Init,
+    /// `σ_m²`, the variance of the means (`σ_w²` of real weights); `None` leaves it to [`Init`].
+    pub sigma_m2: Option<f64>,
+    /// `σ_b²`, the variance of the biases; `None` leaves it to [`Init`].
+    pub sigma_b2: Option<f64>,
+    /// `τ`: logits are `τ` times the output field.
+    pub tau: f64,
+}
+
+impl Default for NetworkConfig {
+    fn default() -> Self {
+        Self {
+            inputs: 784,
+            hidden: vec![512; 2],
+            classes: 10,
+            surrogate: Surrogate::Deterministic,
+            neuron: Neuron::Sign,
+            init: Init::Auto,
+            sigma_m2: None,
+            sigma_b2: None,
+            tau: 1.0,
+        }
+    }
+}
+
+/// The largest number of units in a layer.
+pub(crate) const MAX_WIDTH: usize = 1 << 20;
+/// The output's scratch has this much room, and labels are bytes.
+pub(crate) const MAX_CLASSES: usize = 256;
+/// The largest number of hidden layers.
+pub(crate) const MAX_DEPTH: usize = 10_000;
+
+impl NetworkConfig {
+    /// Number of hidden layers.
+    pub fn depth(&self) -> usize {
+        self.hidden.len()
+    }
+
+    /// Checks that such a network exists. Whether the theory has an initialisation for it is the concern of [`Initialisation::new`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Config`] names the impossible setting.
+    pub fn check(&self) -> Result<(), Error> {
+        let require = |holds: bool, message: String| if holds { Ok(()) } else { Err(Error::Config(message)) };
+        require(self.inputs >= 1, "inputs = 0: a network needs at least one input".into())?;
+        require(!self.hidden.is_empty(), "depth = 0: the network needs at least one hidden layer".into())?;
+        require(self.depth() <= MAX_DEPTH, format!("depth = {}: at most {MAX_DEPTH} hidden layers", self.depth()))?;
+        require(self.hidden.iter().all(|&width| width >= 1), "width = 0: a layer needs at least one neuron".into())?;
+        let widest = self.hidden.iter().copied().fold(self.inputs, usize::max);
+        require(widest <= MAX_WIDTH, format!("width = {widest}: at most {MAX_WIDTH}"))?;
+        require(self.classes >= 2, format!("classes = {}: a classifier needs at least two", self.classes))?;
+        require(self.classes <= MAX_CLASSES, format!("classes = {}: at most {MAX_CLASSES}, since labels are bytes", self.classes))?;
+        require(self.tau > 0.0 && self.tau.is_finite(), format!("tau = {}: the scale of the logits must be above 0", self.tau))?;
+        let sigma_b2 = self.sigma_b2.unwrap_or(0.0);
+        require(sigma_b2 >= 0.0 && sigma_b2.is_finite(), format!("σ_b² = {sigma_b2}: a variance cannot be negative"))?;
+        self.surrogate.check_neuron(self.neuron)?;
+        self.check_sigma()
+    }
+
+    /// Checks `σ_m²` by itself and against the initialisation's name.
+    fn check_sigma(&self) -> Result<(), Error> {
+        let Some(value) = self.sigma_m2 else { return Ok(()) };
+        let symbol = self.variance_symbol();
+        if !(value > 0.0 && value.is_finite()) {
+            return Err(Error::config(format!("{symbol} = {value}: the network needs a variance above 0")));
+        }
+        if self.surrogate.has_binary_weights() && value > 1.0 {
+            return Err(Error::config(format!("σ_m² = {value}: the variance of means in [-1, 1] cannot exceed 1")));
+        }
+        match self.init {
+            Init::Glorot | Init::He => {
+                Err(Error::config(format!("init {} sets the variance from the layer's shape: leave out sigma-m2", self.init)))
+            }
+            Init::Critical | Init::Auto => Err(Error::config(format!(
+                "init {} chooses {symbol} itself: leave out sigma-m2, or name a distribution (two-point)",
+                self.init
+            ))),
+            Init::TwoPoint | Init::ClippedGaussian | Init::Uniform => Ok(()),
+        }
+    }
+
+    /// What the variance of the weights is called.
+    pub(crate) fn variance_symbol(&self) -> &'static str {
+        if self.surrogate.has_binary_weights() { "σ_m²" } else { "σ_w²" }
+    }
+
+    /// The specification of every layer, the output layer last.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`NetworkConfig::check`].
+    pub fn layers(&self) -> Result<Vec<LayerSpec>, Error> {
+        self.check()?;
+        let mut layers = Vec::with_capacity(self.depth() + 1);
+        let (mut source, mut below) = (Source::Data, self.inputs);
+        for &width in &self.hidden {
+            layers.push(LayerSpec::hidden(self.surrogate, self.neuron, source, (below, width)));
+            (source, below) = (Source::Neurons, width);
+        }
+        layers.push(LayerSpec::output(self.surrogate, self.tau, source, (below, self.classes)));
+        Ok(layers)
+    }
+
+    /// Draws a network.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`NetworkConfig::check`] and [`Initialisation::new`].
+    pub fn init(&self, seed: u64) -> Result<Network, Error> {
+        let initialisation = Initialisation::new(self)?;
+        Network::draw_initial(self.clone(), initialisation, seed)
+    }
+
+    /// The sizes in short, `784-512×2-10`.
+    pub fn shape(&self) -> String {
+        format!("{}-{}-{}", self.inputs, self.hidden_shape(), self.classes)
+    }
+
+    /// The sizes of the hidden layers in short, `512×2`.
+    pub fn hidden_shape(&self) -> String {
+        let run = |run: &[usize]| match run.len() {
+            1 if self.depth() > 1 => run[0].to_string(),
+            count => format!("{}×{count}", run[0]),
+        };
+        self.hidden.chunk_by(|a, b| a == b).map(run).collect::<Vec<_>>().join("-")
+    }
+}
+
+mod neuron_text {
+    use isinglass_theory::Neuron;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(neuron: &Neuron, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(neuron)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Neuron, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes_are_written_in_short() {
+        let shape = |hidden: &[usize]| NetworkConfig { hidden: hidden.to_vec(), ..NetworkConfig::default() }.shape();
+        assert_eq!(shape(&[512, 512]), "784-512×2-10");
+        assert_eq!(shape(&[64]), "784-64×1-10"); // as it has always been written
+        assert_eq!(shape(&[512, 256, 256, 128]), "784-512-256×2-128-10");
+    }
+
+    #[test]
+    fn every_layer_knows_what_it_is() {
+        let config = NetworkConfig { inputs: 7, hidden: vec![5, 3], classes: 2, ..NetworkConfig::default() };
+        let layers = config.layers().unwrap();
+        let shapes: Vec<_> = layers.iter().map(|layer| (layer.inputs(), layer.outputs(), layer.is_output())).collect();
+        assert_eq!(shapes, [(7, 5, false), (5, 3, false), (3, 2, true)]);
+    }
+
+    #[test]
+    fn impossible_networks_are_refused() {
+        let usual = NetworkConfig::default();
+        for (config, reason) in [
+            (NetworkConfig { hidden: vec![], ..usual.clone() }, "depth = 0"),
+            (NetworkConfig { hidden: vec![5, 0], ..usual.clone() }, "width = 0"),
+            (NetworkConfig { hidden: vec![1 << 21], ..usual.clone() }, "width = 2097152"),
+            (NetworkConfig { hidden: vec![1; 10_001], ..usual.clone() }, "depth = 10001"),
+            (NetworkConfig { inputs: 0, ..usual.clone() }, "inputs = 0"),
+            (NetworkConfig { classes: 1, ..usual.clone() }, "classes = 1"),
+            (NetworkConfig { classes: 257, ..usual.clone() }, "classes = 257"),
+            (NetworkConfig { tau: 0.0, ..usual.clone() }, "tau = 0"),
+            (NetworkConfig { sigma_b2: Some(-1.0), ..usual.clone() }, "σ_b² = -1"),
+            (NetworkConfig { sigma_m2: Some(0.5), ..usual.clone() }, "init auto chooses σ_m² itself"),
+            (NetworkConfig { sigma_m2: Some(1.5), init: Init::TwoPoint, ..usual.clone() }, "cannot exceed 1"),
+            (NetworkConfig { surrogate: Surrogate::LrtBinary, ..usual.clone() }, "a step has no gradient"),
+        ] {
+            for error in [config.check().unwrap_err(), config.init(1).unwrap_err()] {
+                assert!(error.to_string().contains(reason), "{error}");
+            }
+        }
+    }
+}

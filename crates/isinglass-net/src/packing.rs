@@ -1,0 +1,271 @@
+//! From a trained network to packed bits, and the proof that nothing changed on the way.
+//!
+//! Every network that is packed is also evaluated in floats, and the sums of the output layer, integers both, must be equal: on random inputs and on the examples given. If one is not,
+//! there is no packed network.
+//!
+//! ```
+//! use isinglass_net::{Init, Network};
+//!
+//! let network = Network::builder(16).hidden([33, 20]).classes(4).init(Init::Auto, 1)?;
+//! let model = network.binary().pack()?; // sign(M)
+//! assert_eq!(model.sizes(), [16, 33, 20, 4]);
+//! assert_eq!(model.predictor().sums(&[7; 16])?, network.binary().in_floats().sums(&[7; 16])?);
+//! let ensemble = network.sampled(5).seed(2).pack()?;
+//! assert_eq!(ensemble.networks().len(), 5);
+//! # Ok::<(), isinglass_net::Error>(())
+//! ```
+
+use isinglass_bits::{BitMatrix, Isa, Model, Predictor, Preprocessing};
+
+use crate::examples::Rows;
+use crate::layer::Unit;
+use crate::spins::drawn_weights;
+use crate::{Counterpart, Error, Init, InputRule, Layer, LayerSpec, Network, NetworkConfig, Neuron, Rng, Surrogate, Values};
+
+/// Images of random bytes that every packed network is checked with, one of them all 0 and one all 255.
+const RANDOM_IMAGES: usize = 64;
+/// Sums of more bytes than this are not exact in the floats they are checked against.
+const MOST_INPUTS: usize = (1 << 24) / 255;
+
+/// A packed network, found equal to the one it was made of.
+#[derive(Debug)]
+pub struct Packed {
+    /// The network, or the ensemble.
+    pub model: Model,
+    /// Examples it was checked with.
+    pub checked: usize,
+}
+
+/// A layer as bits: its weights, its biases, and what its units do.
+pub(crate) struct PackedLayer {
+    weights: BitMatrix,
+    bias: Vec<f32>,
+    unit: Unit,
+}
+
+impl PackedLayer {
+    /// The signs of a layer's means, `sign(0) = +1`.
+    pub fn new<'a>(spec: &LayerSpec, row: impl Fn(usize) -> &'a [f32], bias: &[f32]) -> Self {
+        let weights = BitMatrix::from_fn(spec.outputs(), spec.inputs(), |unit, input| row(unit)[input] >= 0.0);
+        Self { weights, bias: bias.to_vec(), unit: spec.unit }
+    }
+}
+
+/// Networks as one model that looks at bytes.
+pub(crate) fn model(preprocessing: Preprocessing, networks: Vec<Vec<PackedLayer>>) -> Result<Model, Error> {
+    let mut tau = 1.0;
+    let mut packed = Vec::with_capacity(networks.len());
+    for layers in networks {
+        if let Some(PackedLayer { unit: Unit::Output { tau: of_output }, .. }) = layers.last() {
+            tau = *of_output;
+        }
+        let layers = layers.into_iter().map(|layer| (layer.weights, layer.bias)).collect();
+        packed.push(isinglass_bits::Network::new(preprocessing, layers)?);
+    }
+    Ok(Model::new(packed, preprocessing, tau)?)
+}
+
+/// The bits of `sign(M)`, or of a draw with this seed and number.
+fn layers_of(network: &Network, drawn: Option<(u64, u64)>) -> Vec<PackedLayer> {
+    let layer = |(index, layer): (usize, &Layer)| match drawn {
+        None => PackedLayer::new(layer.spec(), |unit| layer.row(unit), layer.bias()),
+        Some((seed, sample)) => {
+            let (weights, inputs) = (drawn_weights(layer, index, seed, sample), layer.inputs());
+            PackedLayer::new(layer.spec(), |unit| &weights[unit * inputs..][..inputs], layer.bias())
+        }
+    };
+    network.layers().iter().enumerate().map(layer).collect()
+}
+
+/// The predictor of `sign(M)`, or of a draw with this seed and number; neurons are signs, whatever they are in the network.
+pub(crate) fn predictor(network: &Network, drawn: Option<(u64, u64)>) -> Result<Predictor, Error> {
+    Ok(model(network.input().preprocessing(), vec![layers_of(network, drawn)])?.predictor())
+}
+
+impl Counterpart<'_> {
+    /// Packs the network, after checking it against the floats with random inputs.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Counterpart::pack_checked`].
+    pub fn pack(&self) -> Result<Model, Error> {
+        let none: &[u8] = &[];
+        Ok(self.pack_checked(none, &mut |_, _| {})?.model)
+    }
+
+    /// Packs the network, after checking it against the floats with these examples too. `progress` is told how many of how many networks are done.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Pack`] if there are no such bits, [`Error::PackedDiffers`] if they do not give the sums that the floats give.
+    pub fn pack_checked<'v>(&self, values: impl Into<Values<'v>>, progress: &mut dyn FnMut(usize, usize)) -> Result<Packed, Error> {
+        let (network, draws, values) = (self.network(), self.draws()?, values.into());
+        refuse_the_impossible(network, draws)?;
+        let inputs = network.config().inputs;
+        let rows = Rows::new(values, inputs)?;
+        let input = network.input();
+        if input.quantiser().is_none() && !(matches!(values, Values::Bytes(_)) && !(values.is_empty() && input.preprocessing().scale() > 1.0)) {
+            return Err(Error::Pack(format!(
+                "inputs become {input}, as if they were real numbers between 0 and 1, and a packed network looks at bytes: check it with bytes, or train again, so that \
+                 real inputs are quantised"
+            )));
+        }
+        let mut bytes = input.bytes(&rows).map_or_else(Vec::new, std::borrow::Cow::into_owned);
+        bytes.extend(random_images(inputs));
+        let count = draws.map_or(1, |(samples, _)| samples);
+        let mut networks = Vec::with_capacity(count);
+        for sample in 0..count {
+            let drawn = draws.map(|(_, seed)| network.draw(seed, sample as u64)).transpose()?;
+            let layers = layers_of(drawn.as_ref().unwrap_or(network), None);
+            let single = model(input.preprocessing(), vec![layers])?;
+            check(drawn.as_ref().unwrap_or(network), sample, &single, &bytes, self.thread_count())?;
+            networks.extend(single.networks().iter().cloned());
+            progress(sample + 1, count);
+        }
+        let mut packed = Model::new(networks, input.preprocessing(), network.config().tau)?;
+        if let Some(quantiser) = input.quantiser() {
+            packed = packed.with_quantiser(quantiser.clone())?;
+        }
+        if let Some(names) = network.class_names() {
+            packed = packed.with_class_names(names.iter().cloned())?;
+        }
+        Ok(Packed { model: packed, checked: bytes.len() / inputs })
+    }
+}
+
+fn refuse_the_impossible(network: &Network, draws: Option<(usize, u64)>) -> Result<(), Error> {
+    let NetworkConfig { surrogate, neuron, inputs, .. } = *network.config();
+    let refuse = |reason: String| Err(Error::Pack(reason));
+    if !surrogate.has_binary_weights() {
+        return refuse(format!(
+            "surrogate {surrogate}: its weights are real numbers, so there are no bits to pack; train with --surrogate deterministic"
+        ));
+    }
+    if !surrogate.has_binary_neurons() {
+        return refuse(format!(
+            "surrogate {surrogate}: its neurons ({neuron}) are real numbers, and XNOR needs ±1 on both sides; train with --surrogate deterministic or lrt-binary"
+        ));
+    }
+    if inputs > MOST_INPUTS {
+        return refuse(format!("{inputs} inputs: at most {MOST_INPUTS}, since the floats to check against are not exact beyond"));
+    }
+    match draws {
+        Some((0, _)) => refuse("samples = 0: an ensemble has at least one network".into()),
+        Some((samples, _)) if samples > 1 && !network.is_random() => refuse(format!(
+            "samples = {samples}: the means are all ±1 and the neurons without noise, so that every draw is the same network; leave --samples out"
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Compares the sums of a packed network with those of the floats.
+fn check(network: &Network, number: usize, packed: &Model, bytes: &[u8], threads: usize) -> Result<(), Error> {
+    // Bytes go in as they are, also where the network would quantise real numbers first.
+    let mut of_bytes = network.clone();
+    of_bytes.set_input(InputRule::shared(network.input().preprocessing()))?;
+    let float = of_bytes.binary().in_floats().threads(threads).sums(bytes)?;
+    let (inputs, classes) = (network.config().inputs, network.config().classes);
+    for (index, isa) in Isa::available().into_iter().enumerate() {
+        // All examples on the instruction set that will be used, the random ones on the others; what was read back from the file, not what was put into it.
+        let first = if index == 0 { 0 } else { bytes.len() - RANDOM_IMAGES * inputs };
+        let found = Predictor::new(&Model::from_bytes(&packed.to_bytes())?, isa).sums_on(&bytes[first..], threads)?;
+        let skipped = first / inputs * classes;
+        if let Some(place) = (0..found.len()).find(|&place| found[place] != float[skipped + place]) {
+            return Err(Error::PackedDiffers {
+                isa: isa.name(),
+                network: number,
+                example: (skipped + place) / classes,
+                class: place % classes,
+                packed: found[place],
+                float: float[skipped + place],
+            });
+        }
+    }
+    Ok(())
+}
+
+fn random_images(inputs: usize) -> Vec<u8> {
+    let mut rng = Rng::new(0);
+    let mut images: Vec<u8> = (0..RANDOM_IMAGES * inputs).map(|_| rng.next_u64() as u8).collect();
+    images[..inputs].fill(0);
+    images[inputs..2 * inputs].fill(255);
+    images
+}
+
+impl Network {
+    /// Packed networks as networks of floats: weights ±1, biases halfway between the sums below and above each threshold. They decide as the packed ones do, on bytes.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`NetworkConfig::check`].
+    pub fn from_packed(model: &Model) -> Result<Vec<Self>, Error> {
+        let sizes = model.sizes();
+        let config = NetworkConfig {
+            inputs: model.inputs(),
+            hidden: sizes[1..sizes.len() - 1].to_vec(),
+            classes: model.classes(),
+            surrogate: Surrogate::Ste,
+            neuron: Neuron::Sign,
+            init: Init::Uniform,
+            sigma_m2: None,
+            sigma_b2: None,
+            tau: model.tau(),
+        };
+        let specs = config.layers()?;
+        let means = |weights: &BitMatrix| {
+            let spins = (0..weights.rows()).flat_map(|row| (0..weights.columns()).map(move |column| f32::from(weights.spin(row, column))));
+            spins.collect()
+        };
+        let network = |packed: &isinglass_bits::Network| {
+            let bias = |layer: &isinglass_bits::Layer| {
+                let root = (layer.inputs() as f64).sqrt();
+                layer.thresholds().iter().map(|&threshold| ((0.5 - f64::from(threshold)) / root) as f32).collect()
+            };
+            let hidden = packed.layers().iter().map(|layer| (means(layer.weights()), bias(layer)));
+            let output = packed.output();
+            let parts = hidden.chain([(means(output.weights()), output.bias().to_vec())]);
+            let layers = specs.iter().zip(parts).map(|(&spec, (means, bias))| Layer::new(spec, means, bias));
+            Self::new(config.clone(), layers.collect::<Result<_, _>>()?)
+        };
+        model.networks().iter().map(network).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_network_for_real_numbers_is_not_packed_unseen() {
+        let mut network = Network::builder(9).hidden([5]).classes(3).init(Init::Auto, 1).unwrap();
+        network.set_input(InputRule::shared(Preprocessing::standardising(0.5, 0.29).unwrap())).unwrap();
+        let error = network.binary().pack().unwrap_err().to_string();
+        assert!(error.contains("real numbers"), "{error}");
+        network.set_input(InputRule::shared(Preprocessing::standardising(33.0, 70.0).unwrap())).unwrap();
+        assert_eq!(network.binary().pack_checked(&[0u8; 9], &mut |_, _| {}).unwrap().checked, RANDOM_IMAGES + 1);
+    }
+
+    #[test]
+    fn floats_made_of_bits_decide_as_the_bits_do() {
+        let mut network = Network::builder(50).hidden([33, 20]).classes(4).sigma_b2(0.3).init(Init::Auto, 3).unwrap();
+        network.set_input(InputRule::shared(Preprocessing::standardising(127.0, 74.0).unwrap())).unwrap();
+        let model = network.binary().pack().unwrap();
+        let floats = &Network::from_packed(&model).unwrap()[0];
+        let images = random_images(50);
+        assert_eq!(floats.binary().in_floats().sums(&images).unwrap(), model.predictor().sums(&images).unwrap());
+    }
+
+    #[test]
+    fn what_is_not_binary_is_refused() {
+        let builder = Network::builder(4).hidden([3]).classes(2);
+        for surrogate in [Surrogate::Continuous, Surrogate::LrtContinuous] {
+            let network = builder.clone().surrogate(surrogate).init(Init::Uniform, 1).unwrap();
+            assert!(matches!(network.binary().pack(), Err(Error::Pack(_))), "{surrogate}");
+        }
+        let network = builder.init(Init::Uniform, 1).unwrap();
+        assert!(matches!(network.surrogate().pack(), Err(Error::Pack(_))));
+        assert!(matches!(network.sampled(0).pack(), Err(Error::Pack(_))));
+        let spins = Network::from_packed(&network.binary().pack().unwrap()).unwrap().remove(0);
+        assert!(spins.sampled(2).pack().unwrap_err().to_string().contains("same network"));
+    }
+}
