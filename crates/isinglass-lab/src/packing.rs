@@ -119,7 +119,7 @@ pub fn pack(
         networks.push(pack_one(drawn.as_ref().unwrap_or(network), sample, &checked, &examples, threads)?);
         progress(sample + 1, count);
     }
-    let model = Model::new(networks, preprocessing(network), network.config.tau)?;
+    let model = Model::new(networks, preprocessing(network)?, network.config.tau)?;
     Ok(Packed { model, checked: labels.len() })
 }
 
@@ -211,11 +211,11 @@ pub fn unpack(model: &Model) -> Result<Vec<Network>, PackError> {
     let network = |packed: &isinglass_bits::Network| {
         let mut layers: Vec<Layer> = Vec::new();
         for hidden in packed.layers() {
-            let root = (hidden.weights.columns() as f64).sqrt();
-            let bias = hidden.thresholds.iter().map(|&threshold| ((0.5 - f64::from(threshold)) / root) as f32).collect();
-            layers.push(layer(&hidden.weights, bias));
+            let root = (hidden.inputs() as f64).sqrt();
+            let bias = hidden.thresholds().iter().map(|&threshold| ((0.5 - f64::from(threshold)) / root) as f32).collect();
+            layers.push(layer(hidden.weights(), bias));
         }
-        layers.push(layer(&packed.output().weights, packed.output().bias.clone()));
+        layers.push(layer(packed.output().weights(), packed.output().bias().to_vec()));
         Network { config: config.clone(), layers, preprocessing: Preprocessing::default() }
     };
     Ok(model.networks().iter().map(network).collect())
@@ -246,8 +246,8 @@ fn refuse_the_impossible(network: &Network, draws: Option<Draws>) -> Result<(), 
     }
 }
 
-fn preprocessing(network: &Network) -> isinglass_bits::Preprocessing {
-    isinglass_bits::Preprocessing { offset: network.preprocessing.offset, scale: network.preprocessing.scale }
+fn preprocessing(network: &Network) -> Result<isinglass_bits::Preprocessing, isinglass_bits::Error> {
+    isinglass_bits::Preprocessing::new(network.preprocessing.offset, network.preprocessing.scale)
 }
 
 fn pack_one(
@@ -261,9 +261,9 @@ fn pack_one(
         let is_up = |row: usize, column: usize| layer.means[row * layer.inputs + column] >= 0.0;
         (BitMatrix::from_fn(layer.outputs, layer.inputs, is_up), layer.bias.clone())
     };
-    let packed = isinglass_bits::Network::new(preprocessing(network), network.layers.iter().map(packed).collect())?;
+    let packed = isinglass_bits::Network::new(preprocessing(network)?, network.layers.iter().map(packed).collect())?;
     let float = Evaluator::new(network, threads).binary_sums(examples).expect("it was found to be binary");
-    let model = Model::new(vec![packed], preprocessing(network), network.config.tau)?;
+    let model = Model::new(vec![packed], preprocessing(network)?, network.config.tau)?;
     let (inputs, classes) = (network.config.inputs, network.config.classes);
     for (index, isa) in Isa::available().into_iter().enumerate() {
         // All images on the instruction set that will be used, some on the others; what was read back from the file, not what was put into it.

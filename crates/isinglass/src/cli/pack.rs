@@ -65,7 +65,9 @@ impl Args {
         bar.finish_and_clear();
         let packed = packed?;
         let mut model = packed.model;
-        model.image = data.as_ref().map(|data| data.test.shape());
+        if let Some((height, width)) = data.as_ref().map(|data| data.test.shape()) {
+            model = model.with_image(height, width)?;
+        }
         let accuracy = data.as_ref().map(|data| accuracy_on(&model, &data.test, self.threads.count())).transpose()?;
         model.provenance.extend(provenance(&checkpoint, draws));
         if let (Some(data), Some((accuracy, _))) = (&data, accuracy) {

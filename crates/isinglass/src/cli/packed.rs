@@ -73,8 +73,8 @@ impl PackedFile {
             "bytes": self.bytes,
             "header_bytes": self.bytes as u64 - contents,
             "float32_bytes": 4 * (total("bits") + total("neurons")),
-            "image": self.model.image,
-            "preprocessing": {"offset": self.model.preprocessing().offset, "scale": self.model.preprocessing().scale},
+            "image": self.model.image(),
+            "preprocessing": {"offset": self.model.preprocessing().offset(), "scale": self.model.preprocessing().scale()},
             "tau": self.model.tau(),
             "provenance": self.model.provenance,
             "layers": layers,
@@ -121,7 +121,7 @@ impl PackedFile {
             (float / self.bytes as f64).round()
         )?;
         let preprocessing = self.model.preprocessing();
-        writeln!(out, "inputs are bytes; (byte − {})·{} is in the thresholds of layer 1", preprocessing.offset, preprocessing.scale)?;
+        writeln!(out, "inputs are bytes; (byte − {})·{} is in the thresholds of layer 1", preprocessing.offset(), preprocessing.scale())?;
         for (key, value) in &self.model.provenance {
             writeln!(out, "{key}: {value}")?;
         }
@@ -137,7 +137,7 @@ fn describe_layer(networks: &[Network], index: usize) -> Value {
     let weight_bytes: usize = matrices().map(|matrix| matrix.bytes().len()).sum();
     let threshold_bytes = 4 * outputs * networks.len();
     let thresholds: Vec<i32> =
-        networks.iter().filter_map(|network| network.layers().get(index)).flat_map(|layer| layer.thresholds.clone()).collect();
+        networks.iter().filter_map(|network| network.layers().get(index)).flat_map(|layer| layer.thresholds().to_vec()).collect();
     // Sums of spins lie within ±N, those of bytes within ±255N.
     let limit = if index == 0 { 255 * inputs as i64 } else { inputs as i64 };
     let beyond = |test: &dyn Fn(i64) -> bool| thresholds.iter().filter(|&&threshold| test(threshold.into())).count();

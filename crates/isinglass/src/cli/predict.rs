@@ -148,7 +148,7 @@ impl Args {
 fn shape_of_images(model: &Model) -> (usize, usize) {
     let inputs = model.inputs();
     let side = inputs.isqrt();
-    model.image.unwrap_or(if side * side == inputs { (side, side) } else { (1, inputs) })
+    model.image().unwrap_or(if side * side == inputs { (side, side) } else { (1, inputs) })
 }
 
 impl Predictions {
