@@ -1,19 +1,24 @@
 //! The file of a packed network: safetensors, readable from any language.
 //!
-//! | tensor | shape | what |
+//! | tensor | shape | contents |
 //! |---|---|---|
+//! | `input.centres`, `input.factors` | inputs | the [`Quantiser`], if the model takes real numbers |
 //! | `input.weights` | networks × neurons × bytes | the first layer's weights, rows of a [`BitMatrix`] |
 //! | `input.thresholds` | networks × neurons | its thresholds, for sums over bytes |
-//! | `hidden.0.weights`, … | networks × layers × neurons × bytes | layers of one shape that follow each other; where the shape changes, `hidden.1` begins |
+//! | `hidden.0.weights`, … | networks × layers × neurons × bytes | consecutive layers of one shape; `hidden.1` begins where the shape changes |
 //! | `hidden.0.thresholds`, … | networks × layers × neurons | their thresholds |
 //! | `output.weights` | networks × classes × bytes | the output layer's weights |
 //! | `output.bias` | networks × classes | its biases |
 //!
-//! Weights are U8, thresholds I32, biases F32. The metadata have one key, `isinglass-bits`, with JSON: the number of inputs, the scale of the logits, the preprocessing, the images' shape, the
-//! provenance, and the SHA-256 of these and of all tensors in the order above. So the file is as long as its bits and thresholds, and a header of a kilobyte, whatever the depth.
+//! Weights are U8, thresholds I32, the others F32.
+//! The metadata have one key, `isinglass-bits`, with JSON: the format, the number of inputs, the scale of the logits, the preprocessing, the images' shape, the provenance, the names of the classes if they have any,
+//! and the SHA-256 of these and of all tensors in the order above.
+//! So the file is as long as its bits and thresholds, plus a header of a kilobyte, whatever the depth.
 //!
-//! A file is believed only if every size fits, every padding bit is 0 and the sum is right. What is read is never more than what is there: no size in the file makes the
-//! reader reserve memory.
+//! `format` is 1 for a model of bytes whose classes have no names, and 2 otherwise, so that older versions read every file they understand.
+//!
+//! A file is accepted only if every size fits, every padding bit is 0 and the sum is right.
+//! No size in the file makes the reader allocate more memory than the file itself takes.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -24,13 +29,20 @@ use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::network::{Layer, Model, Network, Output, Preprocessing};
-use crate::{BitMatrix, Error};
+use crate::{BitMatrix, Error, Layer, Model, Network, Output, Preprocessing, Quantiser};
 
 /// The key of our metadata.
 const KEY: &str = "isinglass-bits";
-/// The version of the layout.
-const FORMAT: u32 = 1;
+/// The layout of a model of bytes whose classes have no names.
+const PLAIN: u32 = 1;
+/// The layout with a quantiser, class names, or both.
+const EXTENDED: u32 = 2;
+
+/// The part of the metadata that every format has.
+#[derive(Deserialize)]
+struct Version {
+    format: u32,
+}
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -41,10 +53,12 @@ struct Metadata {
     preprocessing: Preprocessing,
     image: Option<(usize, usize)>,
     provenance: BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    class_names: Option<Vec<String>>,
     sha256: String,
 }
 
-/// A tensor to be written.
+/// A tensor to write.
 struct Tensor {
     name: String,
     dtype: Dtype,
@@ -53,58 +67,66 @@ struct Tensor {
 }
 
 impl Model {
-    /// The file.
+    /// The contents of the model's file.
     pub fn to_bytes(&self) -> Vec<u8> {
         let tensors = self.tensors();
         let mut metadata = Metadata {
-            format: FORMAT,
+            format: self.format(),
             inputs: self.inputs(),
-            tau: self.tau,
-            preprocessing: self.preprocessing,
-            image: self.image,
+            tau: self.tau(),
+            preprocessing: self.preprocessing(),
+            image: self.image(),
             provenance: self.provenance.clone(),
+            class_names: self.class_names().map(<[String]>::to_vec),
             sha256: String::new(),
         };
         let text = |metadata: &Metadata| serde_json::to_string(metadata).expect("plain numbers and strings");
         metadata.sha256 = sum_of(&text(&metadata), tensors.iter().map(|tensor| &*tensor.bytes));
         let views = tensors.iter().map(|Tensor { name, dtype, shape, bytes }| {
-            (name, TensorView::new(*dtype, shape.clone(), bytes).expect("as many bytes as its shape says"))
+            (name, TensorView::new(*dtype, shape.clone(), bytes).expect("as many bytes as the shape says"))
         });
         let information = core::iter::once((KEY.to_string(), text(&metadata))).collect();
-        safetensors::serialize(views, Some(information)).expect("only a header of 100 MB is too long")
+        safetensors::serialize(views, Some(information)).expect("the header is far below 100 MB")
     }
 
-    /// Whether these are the contents of a packed network, damaged or not.
+    /// Whether these are the contents of a packed file, damaged or not.
     pub fn is_packed(bytes: &[u8]) -> bool {
         SafeTensors::read_metadata(bytes)
             .is_ok_and(|(_, header)| header.metadata().as_ref().is_some_and(|entries| entries.contains_key(KEY)))
     }
 
-    /// Reads a file's contents.
+    /// Reads the contents of a file.
     ///
     /// # Errors
     ///
-    /// [`Error`] says what is wrong with it.
+    /// [`Error`] says what is wrong with them.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         let foreign = |reason: &dyn core::fmt::Display| Error::File(format!("not a packed network ({reason})"));
         let (_, header) = SafeTensors::read_metadata(bytes).map_err(|error| foreign(&error))?;
         let entries = header.metadata().as_ref();
         let text = entries.and_then(|entries| entries.get(KEY)).ok_or_else(|| match entries {
             Some(entries) if entries.contains_key("isinglass") => {
-                Error::File("this is a checkpoint of a training run: `isinglass pack` makes a packed network of it".into())
+                Error::File("a checkpoint of a training run, not a packed network: pack it with `isinglass pack`".into())
             }
-            _ => foreign(&"it has no metadata of ours"),
+            _ => foreign(&"no isinglass metadata"),
         })?;
-        let metadata: Metadata = serde_json::from_str(text).map_err(|error| Error::File(format!("damaged metadata ({error})")))?;
-        if metadata.format != FORMAT {
-            return Err(Error::File(format!("a packed network of format {}, this program reads {FORMAT}", metadata.format)));
+        let damaged = |error: serde_json::Error| Error::File(format!("damaged metadata ({error})"));
+        let Version { format } = serde_json::from_str(text).map_err(damaged)?;
+        if ![PLAIN, EXTENDED].contains(&format) {
+            return Err(Error::File(format!(
+                "a packed network of format {format}, but this version of isinglass reads only {PLAIN} and {EXTENDED}: update isinglass, or pack the run again with this version"
+            )));
         }
+        let metadata: Metadata = serde_json::from_str(text).map_err(damaged)?;
         let tensors = SafeTensors::deserialize(bytes).map_err(|error| foreign(&error))?;
         let model = read_model(&tensors, &metadata)?;
-        // As it was written, not as it is understood: a changed digit may be the same number.
+        if model.format() != format {
+            return Err(Error::File(format!("damaged: format {format} with the contents of format {}", model.format())));
+        }
+        // The text as it was written, not as it was parsed: a changed digit may still be the same number.
         let found = sum_of(&text.replacen(&metadata.sha256, "", 1), model.tensors().iter().map(|tensor| &*tensor.bytes));
         if found != metadata.sha256 {
-            return Err(Error::File("damaged: the contents are not those that were written".into()));
+            return Err(Error::File("damaged: the contents do not match their SHA-256".into()));
         }
         Ok(model)
     }
@@ -122,66 +144,89 @@ impl Model {
         Self::from_bytes(&bytes).map_err(|error| Error::In { path: name(), source: error.into() })
     }
 
+    /// Writes the file: afterwards it is complete, or, after an error, what it was before.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] names the file.
+    #[cfg(feature = "std")]
+    pub fn save(&self, path: impl AsRef<std::path::Path>) -> Result<(), Error> {
+        let path = path.as_ref();
+        crate::save::write(path, &self.to_bytes()).map_err(|source| Error::Io { path: path.display().to_string(), source })
+    }
+
+    fn format(&self) -> u32 {
+        if self.quantiser().is_none() && self.class_names().is_none() { PLAIN } else { EXTENDED }
+    }
+
     fn tensors(&self) -> Vec<Tensor> {
-        let count = self.networks.len();
+        let count = self.networks().len();
         let over_networks = |part: &dyn Fn(&Network, &mut Vec<u8>)| {
             let mut bytes = Vec::new();
-            self.networks.iter().for_each(|network| part(network, &mut bytes));
+            self.networks().iter().for_each(|network| part(network, &mut bytes));
             bytes
         };
         let tensor = |name: String, dtype, shape: &[usize], bytes| {
             let shape = core::iter::once(count).chain(shape.iter().copied()).collect();
             Tensor { name, dtype, shape, bytes }
         };
-        let thresholds = |layer: &Layer, bytes: &mut Vec<u8>| bytes.extend(layer.thresholds.iter().flat_map(|value| value.to_le_bytes()));
+        let thresholds = |layer: &Layer, bytes: &mut Vec<u8>| bytes.extend(layer.thresholds().iter().flat_map(|value| value.to_le_bytes()));
         let stride = |matrix: &BitMatrix| matrix.columns().div_ceil(8);
 
-        let first = &self.networks[0];
-        let input = &first.layers[0].weights;
-        let mut tensors = Vec::from([
+        let first = &self.networks()[0];
+        let input = first.layers()[0].weights();
+        let mut tensors = Vec::new();
+        if let Some(quantiser) = self.quantiser() {
+            for (name, values) in [("input.centres", quantiser.centres()), ("input.factors", quantiser.factors())] {
+                let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+                tensors.push(Tensor { name: name.into(), dtype: Dtype::F32, shape: Vec::from([values.len()]), bytes });
+            }
+        }
+        tensors.extend([
             tensor(
                 "input.weights".into(),
                 Dtype::U8,
                 &[input.rows(), stride(input)],
-                over_networks(&|network, bytes| bytes.extend(network.layers[0].weights.bytes())),
+                over_networks(&|network, bytes| bytes.extend(network.layers()[0].weights().bytes())),
             ),
             tensor(
                 "input.thresholds".into(),
                 Dtype::I32,
                 &[input.rows()],
-                over_networks(&|network, bytes| thresholds(&network.layers[0], bytes)),
+                over_networks(&|network, bytes| thresholds(&network.layers()[0], bytes)),
             ),
         ]);
-        let same_shape = |a: &Layer, b: &Layer| (a.weights.rows(), a.weights.columns()) == (b.weights.rows(), b.weights.columns());
         let mut begin = 1;
-        for (block, layers) in first.layers[1..].chunk_by(same_shape).enumerate() {
-            let (range, weights) = (begin..begin + layers.len(), &layers[0].weights);
+        for (block, layers) in first.layers()[1..].chunk_by(Layer::has_shape_of).enumerate() {
+            let (range, weights) = (begin..begin + layers.len(), layers[0].weights());
             begin = range.end;
             tensors.push(tensor(
                 format!("hidden.{block}.weights"),
                 Dtype::U8,
                 &[layers.len(), weights.rows(), stride(weights)],
-                over_networks(&|network, bytes| network.layers[range.clone()].iter().for_each(|layer| bytes.extend(layer.weights.bytes()))),
+                over_networks(&|network, bytes| {
+                    network.layers()[range.clone()].iter().for_each(|layer| bytes.extend(layer.weights().bytes()))
+                }),
             ));
             tensors.push(tensor(
                 format!("hidden.{block}.thresholds"),
                 Dtype::I32,
                 &[layers.len(), weights.rows()],
-                over_networks(&|network, bytes| network.layers[range.clone()].iter().for_each(|layer| thresholds(layer, bytes))),
+                over_networks(&|network, bytes| network.layers()[range.clone()].iter().for_each(|layer| thresholds(layer, bytes))),
             ));
         }
-        let output = &first.output.weights;
+        let output = first.output().weights();
         tensors.push(tensor(
             "output.weights".into(),
             Dtype::U8,
             &[output.rows(), stride(output)],
-            over_networks(&|network, bytes| bytes.extend(network.output.weights.bytes())),
+            over_networks(&|network, bytes| bytes.extend(network.output().weights().bytes())),
         ));
         tensors.push(tensor(
             "output.bias".into(),
             Dtype::F32,
             &[output.rows()],
-            over_networks(&|network, bytes| bytes.extend(network.output.bias.iter().flat_map(|value| value.to_le_bytes()))),
+            over_networks(&|network, bytes| bytes.extend(network.output().bias().iter().flat_map(|value| value.to_le_bytes()))),
         ));
         tensors
     }
@@ -190,7 +235,10 @@ impl Model {
 fn read_model(tensors: &SafeTensors<'_>, metadata: &Metadata) -> Result<Model, Error> {
     let mut columns = metadata.inputs;
     let mut layers: Vec<Vec<Layer>> = Vec::new();
-    let blocks = (tensors.len().saturating_sub(4)) / 2;
+    let quantiser = read_quantiser(tensors)?;
+    // Pairs of tensors beside the hidden layers: the first layer, the output and the quantiser.
+    let others = 2 + usize::from(quantiser.is_some());
+    let blocks = (tensors.len() / 2).saturating_sub(others);
     let names = core::iter::once("input".to_string()).chain((0..blocks).map(|block| format!("hidden.{block}")));
     for (index, name) in names.enumerate() {
         let weights = find(tensors, &format!("{name}.weights"), Dtype::U8)?;
@@ -198,59 +246,83 @@ fn read_model(tensors: &SafeTensors<'_>, metadata: &Metadata) -> Result<Model, E
         let (count, depth, rows, stride) = match (index, weights.shape()) {
             (0, &[count, rows, stride]) => (count, 1, rows, stride),
             (1.., &[count, depth, rows, stride]) => (count, depth, rows, stride),
-            (_, shape) => return Err(Error::File(format!("damaged: {name}.weights is of shape {shape:?}"))),
+            (_, shape) => return Err(Error::File(format!("damaged: {name}.weights has shape {shape:?}"))),
         };
         let expected: &[usize] = if index == 0 { &[count, rows] } else { &[count, depth, rows] };
         if thresholds.shape() != expected || count == 0 || depth == 0 || rows == 0 || stride == 0 {
-            return Err(Error::File(format!("damaged: {name}.thresholds is of shape {:?}, not {expected:?}", thresholds.shape())));
+            return Err(Error::File(format!("damaged: {name}.thresholds has shape {:?}, not {expected:?}", thresholds.shape())));
         }
         if index == 0 {
             layers.resize_with(count, Vec::new);
         } else if layers.len() != count {
             return Err(Error::File(format!("damaged: {name} has {count} networks, not {}", layers.len())));
         }
-        // The shapes were found to have as many bytes as the file: these products do not overflow.
+        // The shapes have as many bytes as the file, so these products do not overflow.
         let weights = weights.data().chunks(rows * stride);
         let thresholds = thresholds.data().chunks(4 * rows);
         for (index, (weights, thresholds)) in weights.zip(thresholds).enumerate() {
             let columns = if index % depth == 0 { columns } else { rows };
             let weights = BitMatrix::new(rows, columns, weights.to_vec())?;
             let thresholds = thresholds.as_chunks::<4>().0.iter().map(|&bytes| i32::from_le_bytes(bytes)).collect();
-            layers[index / depth].push(Layer { weights, thresholds });
+            layers[index / depth].push(Layer::new(weights, thresholds)?);
         }
         columns = rows;
     }
     let (weights, bias) = (find(tensors, "output.weights", Dtype::U8)?, find(tensors, "output.bias", Dtype::F32)?);
     let &[count, classes, stride] = weights.shape() else {
-        return Err(Error::File(format!("damaged: output.weights is of shape {:?}", weights.shape())));
+        return Err(Error::File(format!("damaged: output.weights has shape {:?}", weights.shape())));
     };
-    if bias.shape() != [count, classes] || count != layers.len() || classes == 0 || stride == 0 || tensors.len() != 4 + 2 * blocks {
-        return Err(Error::File("damaged: the output does not go with the other layers".into()));
+    if bias.shape() != [count, classes] || count != layers.len() || classes == 0 || stride == 0 || tensors.len() != 2 * (others + blocks) {
+        return Err(Error::File("damaged: the output layer does not fit the other tensors".into()));
     }
     let outputs = weights.data().chunks(classes * stride).zip(bias.data().chunks(4 * classes));
     let networks = layers.into_iter().zip(outputs).map(|(layers, (weights, bias))| {
         let weights = BitMatrix::new(classes, columns, weights.to_vec())?;
-        let bias = bias.as_chunks::<4>().0.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect();
-        Network::from_layers(layers, Output { weights, bias })
+        let bias = floats(bias);
+        Network::from_layers(layers, Output::new(weights, bias)?)
     });
     let mut model = Model::new(networks.collect::<Result<_, _>>()?, metadata.preprocessing, metadata.tau)?;
-    if metadata.image.is_some_and(|(height, width)| height.checked_mul(width) != Some(metadata.inputs)) {
-        return Err(Error::File("damaged: the images' shape does not go with the number of inputs".into()));
+    if let Some((height, width)) = metadata.image {
+        model = model.with_image(height, width)?;
     }
-    model.image = metadata.image;
+    if let Some(quantiser) = quantiser {
+        model = model.with_quantiser(quantiser)?;
+    }
+    if let Some(names) = &metadata.class_names {
+        model = model.with_class_names(names)?;
+    }
     model.provenance = metadata.provenance.clone();
     Ok(model)
+}
+
+fn read_quantiser(tensors: &SafeTensors<'_>) -> Result<Option<Quantiser>, Error> {
+    let names = ["input.centres", "input.factors"];
+    if names.iter().all(|name| tensors.tensor(name).is_err()) {
+        return Ok(None);
+    }
+    let [centres, factors] = names.map(|name| {
+        let tensor = find(tensors, name, Dtype::F32)?;
+        match tensor.shape() {
+            [_] => Ok(floats(tensor.data())),
+            shape => Err(Error::File(format!("damaged: {name} has shape {shape:?}"))),
+        }
+    });
+    Quantiser::new(centres?, factors?).map(Some)
+}
+
+fn floats(bytes: &[u8]) -> Vec<f32> {
+    bytes.as_chunks::<4>().0.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect()
 }
 
 fn find<'a>(tensors: &SafeTensors<'a>, name: &str, dtype: Dtype) -> Result<TensorView<'a>, Error> {
     let tensor = tensors.tensor(name).map_err(|_| Error::File(format!("damaged: {name} is missing")))?;
     if tensor.dtype() != dtype {
-        return Err(Error::File(format!("damaged: {name} is of type {:?}, not {dtype:?}", tensor.dtype())));
+        return Err(Error::File(format!("damaged: {name} has type {:?}, not {dtype:?}", tensor.dtype())));
     }
     Ok(tensor)
 }
 
-/// The SHA-256 of the metadata's text, its own `sha256` being empty, and of all tensors.
+/// The SHA-256 of the metadata, with an empty `sha256`, and of all tensors.
 fn sum_of<'a>(text: &str, tensors: impl Iterator<Item = &'a [u8]>) -> String {
     let mut hash = Sha256::new();
     hash.update(text);

@@ -1,29 +1,32 @@
 //! Binary neural networks as packed bits.
 //!
-//! Weights and neurons are ±1, one bit each. A layer's sum is counted with XNOR and popcount, a neuron is a comparison of that sum with an integer ([`threshold_of_spins`]), and the first
-//! layer looks at bytes as they are; nothing is rounded anywhere, so every machine gives the same answer. Files are safetensors, as large as their bits.
+//! Weights and neurons are ±1, one bit each.
+//! A layer's sum is counted with XNOR and popcount, a neuron compares that sum with an integer ([`threshold_of_spins`]), and the first layer takes bytes as they are.
+//! Nothing is rounded, so every machine gives the same answer.
+//! Tables of real numbers are turned into bytes first, by a rule that is stored with the network ([`Quantiser`]).
+//! Files are safetensors, as large as their bits.
 //!
-//! In another program it takes three lines:
+//! Three lines load a network and predict:
 //!
 //! ```
 //! # use isinglass_bits::{BitMatrix, Network, Preprocessing};
 //! # let path = std::env::temp_dir().join(format!("isinglass-bits-doc-{}.safetensors", std::process::id()));
-//! # let preprocessing = Preprocessing { offset: 127.5, scale: 1.0 / 127.5 };
+//! # let preprocessing = Preprocessing::new(127.5, 1.0 / 127.5)?;
 //! # let layers = vec![(BitMatrix::from_fn(3, 4, |i, j| i != j), vec![0.0; 3]), (BitMatrix::from_fn(2, 3, |i, j| i == 0 || j == 0), vec![0.0, 0.1])];
-//! # std::fs::write(&path, isinglass_bits::Model::new(vec![Network::new(preprocessing, layers)?], preprocessing, 1.0)?.to_bytes()).unwrap();
+//! # isinglass_bits::Model::new(vec![Network::new(preprocessing, layers)?], preprocessing, 1.0)?.save(&path)?;
 //! # let images = [0, 255, 255, 0, 255, 0, 0, 0];
 //! use isinglass_bits::Model;
 //!
 //! let mut predictor = Model::load(&path)?.predictor();
-//! let classes = predictor.classes(&images)?; // bytes, one image after the other
-//! # assert_eq!(classes, [1, 0]);
+//! let prediction = predictor.predict(&images)?; // one image after the other
+//! assert_eq!(prediction.classes(), [1, 0]);
 //! # std::fs::remove_file(path).unwrap();
 //! # Ok::<(), isinglass_bits::Error>(())
 //! ```
 //!
-//! For other programs, [`Model::to_onnx`] writes a file for onnxruntime, and [`Model::to_c`] C99 without dependencies, for microcontrollers.
+//! [`Model::to_onnx`] exports a model for onnxruntime, and [`Model::to_c`] to C99 without dependencies, for microcontrollers.
 //!
-//! The crate needs `alloc` only; the feature `std`, on by default, adds files, threads, and choosing the instruction set at run time.
+//! The crate needs only `alloc`; the feature `std`, on by default, adds files, threads, and the choice of the instruction set at run time.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 
@@ -32,17 +35,31 @@ extern crate alloc;
 mod error;
 mod export;
 mod file;
+mod inputs;
 mod kernels;
+mod layer;
 mod matrix;
+mod model;
 mod network;
+mod prediction;
 mod predictor;
+mod preprocessing;
 mod products;
+pub mod quantiser;
+#[cfg(feature = "std")]
+mod save;
 mod threshold;
 
 pub use error::Error;
+pub use inputs::Inputs;
 pub use kernels::Isa;
+pub use layer::{Layer, Output};
 pub use matrix::{BitMatrix, MAX_COLUMNS};
-pub use network::{Layer, Model, Network, Output, Preprocessing};
+pub use model::Model;
+pub use network::Network;
+pub use prediction::{Prediction, argmax, softmax};
 pub use predictor::Predictor;
+pub use preprocessing::Preprocessing;
 pub use products::Products;
+pub use quantiser::Quantiser;
 pub use threshold::{threshold_of_bytes, threshold_of_spins};

@@ -1,36 +1,43 @@
-//! Prediction: the network laid out for one instruction set, and images sent through it eight at a time.
+//! Prediction: the networks laid out for one instruction set, and rows of inputs sent through them eight at a time.
 
 use alloc::format;
+use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::kernels::{ByteWeights, Counts, GROUP, Images, Scratch, SpinPanels, limits_of_bytes, limits_of_spins, words_of};
-use crate::{Error, Isa, Model};
+use crate::prediction::{argmax, softmax};
+use crate::{Error, Inputs, Isa, Model, Prediction, Quantiser};
 
-/// Images that go through the network side by side.
+/// Rows that go through the network side by side.
 const TILE: usize = 8;
-/// Products of weights and inputs that are worth starting a thread for: a few tenths of a millisecond.
+/// Products of weights and inputs that justify a thread: a few tenths of a millisecond.
 #[cfg(feature = "std")]
 const PRODUCTS: usize = 1 << 27;
 
-/// Predicts with a packed network. A clone shares the weights and has working memory of its own, for another thread.
+/// Predicts with a packed model. A clone shares the weights and has its own working memory, for use on another thread.
 ///
-/// Once made, and its results' memory aside, it reserves none: nothing stands in the way of an answer within microseconds.
+/// Methods take anything that turns into [`Inputs`]: bytes, or real numbers if the model has a [`Quantiser`](crate::Quantiser).
+/// All memory except that of the results is allocated when the predictor is made.
 #[derive(Clone)]
 pub struct Predictor {
     plan: Arc<Plan>,
     tile: Workspace<TILE>,
     single: Workspace<1>,
+    /// A tile of quantised rows; empty if the model takes bytes.
+    quantised: Vec<u8>,
 }
 
-/// The networks, laid out.
+/// The networks, laid out for an instruction set.
 struct Plan {
     isa: Isa,
     networks: Vec<PlannedNetwork>,
+    quantiser: Option<Arc<Quantiser>>,
+    class_names: Option<Arc<[String]>>,
     inputs: usize,
     classes: usize,
-    /// Products of weights and inputs for one image.
+    /// Products of weights and inputs for one row.
     #[cfg(feature = "std")]
     products: usize,
     /// `√N` of the output layer.
@@ -53,20 +60,22 @@ struct PlannedNetwork {
 impl Predictor {
     /// Lays a model out for an instruction set.
     pub fn new(model: &Model, isa: Isa) -> Self {
-        let networks: Vec<PlannedNetwork> = model.networks.iter().map(|network| PlannedNetwork::new(network, isa)).collect();
-        let last = model.networks[0].output.weights.columns();
+        let networks: Vec<PlannedNetwork> = model.networks().iter().map(|network| PlannedNetwork::new(network, isa)).collect();
         let plan = Plan {
             isa,
             networks,
+            quantiser: model.shared_quantiser(),
+            class_names: model.shared_class_names(),
             inputs: model.inputs(),
             classes: model.classes(),
             #[cfg(feature = "std")]
-            products: model.networks.iter().flat_map(|network| network.matrices()).map(|matrix| matrix.rows() * matrix.columns()).sum(),
-            root: libm::sqrt(last as f64),
-            tau: model.tau,
-            bias: model.networks.iter().flat_map(|network| &network.output.bias).copied().collect(),
+            products: model.networks().iter().flat_map(|network| network.matrices()).map(|matrix| matrix.rows() * matrix.columns()).sum(),
+            root: libm::sqrt(model.networks()[0].output().inputs() as f64),
+            tau: model.tau(),
+            bias: model.networks().iter().flat_map(|network| network.output().bias()).copied().collect(),
         };
-        Self { tile: Workspace::new(&plan), single: Workspace::new(&plan), plan: Arc::new(plan) }
+        let quantised = vec![0; if plan.quantiser.is_some() { TILE * plan.inputs } else { 0 }];
+        Self { tile: Workspace::new(&plan), single: Workspace::new(&plan), plan: Arc::new(plan), quantised }
     }
 
     /// The instruction set.
@@ -74,24 +83,36 @@ impl Predictor {
         self.plan.isa
     }
 
-    /// The sums `Σ_j S_kj x_j` of the output layers, `[image][network][class]`.
+    /// The classes of the rows, with probabilities and names.
     ///
     /// # Errors
     ///
-    /// [`Error::Images`] if `images` are not whole images.
-    pub fn sums(&mut self, images: &[u8]) -> Result<Vec<i32>, Error> {
-        let mut sums = vec![0; self.count(images)? * self.plan.networks.len() * self.plan.classes];
-        self.sums_into(images, &mut sums);
+    /// As [`Predictor::sums`].
+    pub fn predict<'a>(&mut self, inputs: impl Into<Inputs<'a>>) -> Result<Prediction, Error> {
+        let sums = self.sums(inputs)?;
+        self.prediction_of(&sums)
+    }
+
+    /// The sums `Σ_j S_kj x_j` of the output layers, `[row][network][class]`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Inputs`] if these are not whole rows, or bytes for a model of real numbers, or real numbers for a model of bytes;
+    /// [`Error::NotFinite`] if a real number is missing or infinite.
+    pub fn sums<'a>(&mut self, inputs: impl Into<Inputs<'a>>) -> Result<Vec<i32>, Error> {
+        let inputs = inputs.into();
+        let mut sums = vec![0; self.plan.rows(inputs)? * self.plan.sums_per_row()];
+        self.sums_into(inputs, &mut sums);
         Ok(sums)
     }
 
-    /// The probabilities of the classes, averaged over the networks, `[image][class]`.
+    /// The probabilities of the classes, averaged over the networks, `[row][class]`.
     ///
     /// # Errors
     ///
-    /// [`Error::Images`] if `images` are not whole images.
-    pub fn probabilities(&mut self, images: &[u8]) -> Result<Vec<f64>, Error> {
-        let sums = self.sums(images)?;
+    /// As [`Predictor::sums`].
+    pub fn probabilities<'a>(&mut self, inputs: impl Into<Inputs<'a>>) -> Result<Vec<f64>, Error> {
+        let sums = self.sums(inputs)?;
         Ok(self.plan.probabilities_of(&sums))
     }
 
@@ -99,69 +120,126 @@ impl Predictor {
     ///
     /// # Errors
     ///
-    /// [`Error::Images`] if `images` are not whole images.
-    pub fn classes(&mut self, images: &[u8]) -> Result<Vec<usize>, Error> {
-        let sums = self.sums(images)?;
+    /// As [`Predictor::sums`].
+    pub fn classes<'a>(&mut self, inputs: impl Into<Inputs<'a>>) -> Result<Vec<usize>, Error> {
+        let sums = self.sums(inputs)?;
         Ok(self.plan.classes_of(&sums))
     }
 
-    /// As [`Predictor::sums`], on several threads, as far as there is enough to do for them.
+    /// Like [`Predictor::predict`], on up to `threads` threads.
     ///
     /// # Errors
     ///
-    /// [`Error::Images`] if `images` are not whole images.
+    /// As [`Predictor::sums`].
     #[cfg(feature = "std")]
-    pub fn sums_on(&mut self, images: &[u8], threads: usize) -> Result<Vec<i32>, Error> {
-        let (plan, count) = (self.plan.clone(), self.count(images)?);
-        let per_image = plan.networks.len() * plan.classes;
+    pub fn predict_on<'a>(&mut self, inputs: impl Into<Inputs<'a>>, threads: usize) -> Result<Prediction, Error> {
+        let sums = self.sums_on(inputs, threads)?;
+        self.prediction_of(&sums)
+    }
+
+    /// Like [`Predictor::sums`], on up to `threads` threads: as many as have enough to do.
+    ///
+    /// # Errors
+    ///
+    /// As [`Predictor::sums`].
+    #[cfg(feature = "std")]
+    pub fn sums_on<'a>(&mut self, inputs: impl Into<Inputs<'a>>, threads: usize) -> Result<Vec<i32>, Error> {
+        let (plan, inputs) = (self.plan.clone(), inputs.into());
+        let (count, per_row) = (plan.rows(inputs)?, plan.sums_per_row());
         let part = count.div_ceil(threads.max(1)).max(PRODUCTS / plan.products.max(1)).next_multiple_of(TILE);
-        let mut sums = vec![0; count * per_image];
-        let mut parts = images.chunks(part * plan.inputs).zip(sums.chunks_mut(part * per_image));
+        let mut sums = vec![0; count * per_row];
+        let rows_of = |index: usize| inputs.slice(index * part * plan.inputs..((index + 1) * part * plan.inputs).min(inputs.len()));
+        let mut parts = sums.chunks_mut(part * per_row).enumerate();
         let first = parts.next();
         std::thread::scope(|scope| {
-            for (images, sums) in parts {
-                let mut predictor = self.clone();
-                scope.spawn(move || predictor.sums_into(images, sums));
+            for (index, sums) in parts {
+                let (mut predictor, rows) = (self.clone(), rows_of(index));
+                scope.spawn(move || predictor.sums_into(rows, sums));
             }
-            if let Some((images, sums)) = first {
-                self.sums_into(images, sums);
+            if let Some((index, sums)) = first {
+                self.sums_into(rows_of(index), sums);
             }
         });
         Ok(sums)
     }
 
-    /// The probabilities that go with sums, `[image][class]`.
+    /// The prediction that belongs to these sums.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Shape`] if there is not a sum for every class of every network of every row.
+    pub fn prediction_of(&self, sums: &[i32]) -> Result<Prediction, Error> {
+        if !sums.len().is_multiple_of(self.plan.sums_per_row()) {
+            return Err(Error::Shape(format!("{} sums do not make whole rows of {}", sums.len(), self.plan.sums_per_row())));
+        }
+        let (classes, probabilities) = (self.plan.classes_of(sums), self.plan.probabilities_of(sums));
+        Prediction::new(classes, probabilities, self.plan.classes, self.plan.class_names.clone())
+    }
+
+    /// The probabilities that belong to these sums, `[row][class]`.
     pub fn probabilities_of(&self, sums: &[i32]) -> Vec<f64> {
         self.plan.probabilities_of(sums)
     }
 
-    /// The classes that go with sums.
+    /// The classes that belong to these sums.
     pub fn classes_of(&self, sums: &[i32]) -> Vec<usize> {
         self.plan.classes_of(sums)
     }
 
-    fn count(&self, images: &[u8]) -> Result<usize, Error> {
-        if images.len().is_multiple_of(self.plan.inputs) {
-            return Ok(images.len() / self.plan.inputs);
-        }
-        Err(Error::Images(format!("{} bytes are not whole images of {}", images.len(), self.plan.inputs)))
-    }
-
-    fn sums_into(&mut self, images: &[u8], sums: &mut [i32]) {
-        let per_image = self.plan.networks.len() * self.plan.classes;
-        let whole = images.len() / self.plan.inputs / TILE * TILE;
-        let (tiles, rest) = images.split_at(whole * self.plan.inputs);
-        let (tile_sums, rest_sums) = sums.split_at_mut(whole * per_image);
-        for (images, sums) in tiles.chunks_exact(TILE * self.plan.inputs).zip(tile_sums.chunks_exact_mut(TILE * per_image)) {
-            self.tile.run(&self.plan, images, sums);
-        }
-        for (image, sums) in rest.chunks_exact(self.plan.inputs).zip(rest_sums.chunks_exact_mut(per_image)) {
-            self.single.run(&self.plan, image, sums);
+    /// `inputs` are those that [`Plan::rows`] accepted.
+    fn sums_into(&mut self, inputs: Inputs<'_>, sums: &mut [i32]) {
+        let Self { plan, tile, single, quantised } = self;
+        match (inputs, &plan.quantiser) {
+            (Inputs::Reals(reals), Some(quantiser)) => {
+                let rows = reals.chunks(TILE * plan.inputs).zip(sums.chunks_mut(TILE * plan.sums_per_row()));
+                for (reals, sums) in rows {
+                    let bytes = &mut quantised[..reals.len()];
+                    quantiser.quantise_finite(reals, bytes);
+                    sums_of_bytes(plan, tile, single, bytes, sums);
+                }
+            }
+            (Inputs::Bytes(bytes), None) => sums_of_bytes(plan, tile, single, bytes, sums),
+            _ => unreachable!("refused before"),
         }
     }
 }
 
+fn sums_of_bytes(plan: &Plan, tile: &mut Workspace<TILE>, single: &mut Workspace<1>, bytes: &[u8], sums: &mut [i32]) {
+    let per_row = plan.sums_per_row();
+    let whole = bytes.len() / plan.inputs / TILE * TILE;
+    let (tiles, rest) = bytes.split_at(whole * plan.inputs);
+    let (tile_sums, rest_sums) = sums.split_at_mut(whole * per_row);
+    for (rows, sums) in tiles.chunks_exact(TILE * plan.inputs).zip(tile_sums.chunks_exact_mut(TILE * per_row)) {
+        tile.run(plan, rows, sums);
+    }
+    for (row, sums) in rest.chunks_exact(plan.inputs).zip(rest_sums.chunks_exact_mut(per_row)) {
+        single.run(plan, row, sums);
+    }
+}
+
 impl Plan {
+    /// Sums of one row.
+    fn sums_per_row(&self) -> usize {
+        self.networks.len() * self.classes
+    }
+
+    /// Number of rows, if the model can take these.
+    fn rows(&self, inputs: Inputs<'_>) -> Result<usize, Error> {
+        match (inputs, &self.quantiser) {
+            (Inputs::Reals(reals), Some(quantiser)) => quantiser.check(reals)?,
+            (Inputs::Bytes(bytes), None) => {
+                if !bytes.len().is_multiple_of(self.inputs) {
+                    return Err(Error::Inputs(format!("{} bytes do not make whole images of {}", bytes.len(), self.inputs)));
+                }
+            }
+            (Inputs::Bytes(_), Some(_)) => {
+                return Err(Error::Inputs("this model takes real numbers and quantises them itself; it was given bytes".into()));
+            }
+            (Inputs::Reals(_), None) => return Err(Error::Inputs("this model takes bytes; it was given real numbers".into())),
+        }
+        Ok(inputs.len() / self.inputs)
+    }
+
     fn field(&self, sum: i32, place: usize) -> f64 {
         f64::from(sum) / self.root + f64::from(self.bias[place])
     }
@@ -169,7 +247,7 @@ impl Plan {
     fn probabilities_of(&self, sums: &[i32]) -> Vec<f64> {
         let mut result = Vec::with_capacity(sums.len() / self.networks.len());
         let mut logits = vec![0.0; self.classes];
-        for sums in sums.chunks_exact(self.networks.len() * self.classes) {
+        for sums in sums.chunks_exact(self.sums_per_row()) {
             let start = result.len();
             result.resize(start + self.classes, 0.0);
             for (network, sums) in sums.chunks_exact(self.classes).enumerate() {
@@ -186,46 +264,35 @@ impl Plan {
 
     fn classes_of(&self, sums: &[i32]) -> Vec<usize> {
         if self.networks.len() > 1 {
-            return self.probabilities_of(sums).chunks_exact(self.classes).map(first_largest).collect();
+            return self.probabilities_of(sums).chunks_exact(self.classes).map(argmax).collect();
         }
         let mut fields = vec![0.0; self.classes];
         let class = |sums: &[i32]| {
             fields.iter_mut().zip(sums).enumerate().for_each(|(class, (field, &sum))| *field = self.field(sum, class));
-            first_largest(&fields)
+            argmax(&fields)
         };
         sums.chunks_exact(self.classes).map(class).collect()
     }
 }
 
-fn softmax(logits: &mut [f64]) {
-    let largest = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    logits.iter_mut().for_each(|logit| *logit = libm::exp(*logit - largest));
-    let total: f64 = logits.iter().sum();
-    logits.iter_mut().for_each(|logit| *logit /= total);
-}
-
-fn first_largest(values: &[f64]) -> usize {
-    (1..values.len()).fold(0, |best, index| if values[index] > values[best] { index } else { best })
-}
-
 impl PlannedNetwork {
     fn new(network: &crate::Network, isa: Isa) -> Self {
-        let (first, hidden) = network.layers.split_first().expect("at least one hidden layer");
+        let (first, hidden) = network.layers().split_first().expect("at least one hidden layer");
         Self {
-            input: isa.byte_panels(&first.weights),
+            input: isa.byte_panels(first.weights()),
             limits: core::iter::once(limits_of_bytes(first)).chain(hidden.iter().map(limits_of_spins)).collect(),
-            hidden: hidden.iter().map(|layer| isa.spin_panels(&layer.weights)).collect(),
-            output: isa.spin_panels(&network.output.weights),
-            last: network.output.weights.columns() as i32,
+            hidden: hidden.iter().map(|layer| isa.spin_panels(layer.weights())).collect(),
+            output: isa.spin_panels(network.output().weights()),
+            last: network.output().inputs() as i32,
         }
     }
 }
 
-/// Working memory for some images side by side.
+/// Working memory for `IMAGES` rows side by side.
 #[derive(Clone)]
 struct Workspace<const IMAGES: usize> {
     images: Images<IMAGES>,
-    /// The spins of a layer, 32 of each image, then the next 32.
+    /// The spins of a layer: 32 of each row, then the next 32.
     spins: Vec<[u32; IMAGES]>,
     counts: Vec<Counts>,
     scratch: Scratch<IMAGES>,
@@ -242,12 +309,12 @@ impl<const IMAGES: usize> Workspace<IMAGES> {
             counts: vec![[0; GROUP]; groups * IMAGES],
             scratch: Scratch::default(),
         };
-        // Whatever else the kernels want is reserved now.
-        workspace.run(plan, &vec![0; IMAGES * plan.inputs], &mut vec![0; IMAGES * plan.networks.len() * plan.classes]);
+        // The kernels allocate whatever else they need now.
+        workspace.run(plan, &vec![0; IMAGES * plan.inputs], &mut vec![0; IMAGES * plan.sums_per_row()]);
         workspace
     }
 
-    /// `sums` is `[image][network][class]`.
+    /// `sums` is `[row][network][class]`.
     fn run(&mut self, plan: &Plan, images: &[u8], sums: &mut [i32]) {
         let isa = plan.isa;
         isa.arrange(images, plan.inputs, &mut self.images);
@@ -255,7 +322,7 @@ impl<const IMAGES: usize> Workspace<IMAGES> {
             isa.deficits(&network.input, &self.images, &mut self.counts);
             let mut limits = network.limits.iter();
             let mut fire = |counts: &[Counts], spins: &mut [[u32; IMAGES]]| {
-                let limits = limits.next().expect("as many as layers");
+                let limits = limits.next().expect("a list of limits for every layer");
                 isa.compare(&counts[..limits.len() * IMAGES], limits, spins);
             };
             fire(&self.counts, &mut self.spins);
@@ -264,7 +331,7 @@ impl<const IMAGES: usize> Workspace<IMAGES> {
                 fire(&self.counts, &mut self.spins);
             }
             isa.mismatches(&network.output, &self.spins[..network.output.words], &mut self.counts, &mut self.scratch);
-            for (image, sums) in sums.chunks_exact_mut(plan.networks.len() * plan.classes).enumerate() {
+            for (image, sums) in sums.chunks_exact_mut(plan.sums_per_row()).enumerate() {
                 for (class, sum) in sums[index * plan.classes..][..plan.classes].iter_mut().enumerate() {
                     *sum = network.last - 2 * self.counts[class / GROUP * IMAGES + image][class % GROUP];
                 }

@@ -4,7 +4,7 @@
 //! use isinglass_bits::{BitMatrix, Isa, Layer, Products};
 //!
 //! let weights = BitMatrix::from_fn(2, 5, |neuron, input| neuron == 0 || input < 2);
-//! let mut products = Products::new(&Layer { weights, thresholds: vec![2, 0] }, Isa::best())?;
+//! let mut products = Products::new(&Layer::new(weights, vec![2, 0])?, Isa::best())?;
 //! let inputs = BitMatrix::from_fn(3, 5, |row, input| input >= row);
 //! assert_eq!(products.sums(&inputs)?, [5, -1, 3, -3, 1, -5]);
 //! assert_eq!(products.neurons(&inputs)?, BitMatrix::from_fn(3, 2, |row, neuron| neuron == 0 && row < 2));
@@ -45,11 +45,11 @@ impl Products {
     ///
     /// [`Error::Shape`] if there are not as many thresholds as neurons.
     pub fn new(layer: &Layer, isa: Isa) -> Result<Self, Error> {
-        let (neurons, inputs) = (layer.weights.rows(), layer.weights.columns());
-        if layer.thresholds.len() != neurons {
-            return Err(Error::Shape(format!("{} thresholds for {neurons} neurons", layer.thresholds.len())));
+        let (neurons, inputs) = (layer.weights().rows(), layer.weights().columns());
+        if layer.thresholds().len() != neurons {
+            return Err(Error::Shape(format!("{} thresholds for {neurons} neurons", layer.thresholds().len())));
         }
-        let plan = Plan { isa, panels: isa.spin_panels(&layer.weights), limits: limits_of_spins(layer), inputs, neurons };
+        let plan = Plan { isa, panels: isa.spin_panels(layer.weights()), limits: limits_of_spins(layer), inputs, neurons };
         Ok(Self { tile: Workspace::new(&plan), single: Workspace::new(&plan), plan: Arc::new(plan) })
     }
 

@@ -30,8 +30,8 @@ pub fn threshold_of_spins(inputs: usize, bias: f32) -> i32 {
 /// The threshold of a neuron behind `inputs` bytes, the sum of its weights being `row_sum`.
 pub fn threshold_of_bytes(inputs: usize, row_sum: i64, bias: f32, preprocessing: Preprocessing) -> i32 {
     let root = libm::sqrt(inputs as f64);
-    let shift = f64::from(preprocessing.offset) * row_sum as f64;
-    let scale = f64::from(preprocessing.scale);
+    let shift = f64::from(preprocessing.offset()) * row_sum as f64;
+    let scale = f64::from(preprocessing.scale());
     first(255 * inputs as i64, |sum| (sum as f64 - shift) * scale / root + f64::from(bias) >= 0.0)
 }
 

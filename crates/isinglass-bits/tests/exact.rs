@@ -122,15 +122,15 @@ fn thresholds_of_bytes_decide_as_the_field_does() {
     for inputs in [1, 3, 784, 4096] {
         for trial in 0..50 {
             let preprocessing = match trial % 2 {
-                0 => Preprocessing { offset: 0.0, scale: 1.0 },
-                _ => Preprocessing { offset: 255.0 * random.signed().abs(), scale: 0.02 * random.signed().abs() + 1e-4 },
+                0 => Preprocessing::new(0.0, 1.0).unwrap(),
+                _ => Preprocessing::new(255.0 * random.signed().abs(), 0.02 * random.signed().abs() + 1e-4).unwrap(),
             };
             let row_sum = inputs as i64 - 2 * random.below(inputs + 1) as i64;
             let bias = if trial % 4 == 0 { 0.0 } else { 3.0 * random.signed() };
             let threshold = i64::from(threshold_of_bytes(inputs, row_sum, bias, preprocessing));
             let field = |sum: i64| {
-                let shifted = sum as f64 - f64::from(preprocessing.offset) * row_sum as f64;
-                shifted * f64::from(preprocessing.scale) / (inputs as f64).sqrt() + f64::from(bias)
+                let shifted = sum as f64 - f64::from(preprocessing.offset()) * row_sum as f64;
+                shifted * f64::from(preprocessing.scale()) / (inputs as f64).sqrt() + f64::from(bias)
             };
             let limit = 255 * inputs as i64;
             assert!(threshold > limit || field(threshold) >= 0.0);
@@ -149,7 +149,7 @@ fn the_preprocessing_is_in_the_threshold_without_rounding() {
         let offset = (random.below(1 << 24) as f64 / f64::from(1 << 20)) as f32;
         let product = i128::from(row_sum) * (f64::from(offset) * f64::from(1 << 20)) as i128;
         let expected = (product + (1 << 20) - 1).div_euclid(1 << 20);
-        let found = threshold_of_bytes(inputs, row_sum, 0.0, Preprocessing { offset, scale: 1.0 });
+        let found = threshold_of_bytes(inputs, row_sum, 0.0, Preprocessing::new(offset, 1.0).unwrap());
         assert_eq!(i128::from(found), expected, "{inputs} inputs, offset {offset}, sum of weights {row_sum}");
     }
 }
@@ -160,12 +160,12 @@ fn extreme_thresholds_hold_on_every_instruction_set() {
     let weights = |rows: usize, columns: usize| BitMatrix::from_fn(rows, columns, |row, column| (row + column) % 3 == 0);
     let thresholds = vec![i32::MIN, i32::MIN + 1, -1, 0, 1, i32::MAX];
     let layers = vec![
-        isinglass_bits::Layer { weights: weights(6, 20), thresholds: thresholds.clone() },
-        isinglass_bits::Layer { weights: weights(6, 6), thresholds },
+        isinglass_bits::Layer::new(weights(6, 20), thresholds.clone()).unwrap(),
+        isinglass_bits::Layer::new(weights(6, 6), thresholds).unwrap(),
     ];
-    let output = isinglass_bits::Output { weights: weights(2, 6), bias: vec![0.0, 0.5] };
+    let output = isinglass_bits::Output::new(weights(2, 6), vec![0.0, 0.5]).unwrap();
     let network = isinglass_bits::Network::from_layers(layers.clone(), output).unwrap();
-    let model = Model::new(vec![network], Preprocessing { offset: 0.0, scale: 1.0 }, 1.0).unwrap();
+    let model = Model::new(vec![network], Preprocessing::new(0.0, 1.0).unwrap(), 1.0).unwrap();
     let images = images(20, 9, 2);
     let dot = |layer: &BitMatrix, row: usize, x: &[i64]| (0..x.len()).map(|j| i64::from(layer.spin(row, j)) * x[j]).sum::<i64>();
     for isa in Isa::available() {
@@ -173,7 +173,7 @@ fn extreme_thresholds_hold_on_every_instruction_set() {
         for (image, sums) in images.chunks(20).zip(sums.chunks(2)) {
             let mut x: Vec<i64> = image.iter().map(|&byte| byte.into()).collect();
             for layer in &layers {
-                x = (0..6).map(|row| if dot(&layer.weights, row, &x) >= layer.thresholds[row].into() { 1 } else { -1 }).collect();
+                x = (0..6).map(|row| if dot(layer.weights(), row, &x) >= layer.thresholds()[row].into() { 1 } else { -1 }).collect();
             }
             let expected: Vec<i32> = (0..2).map(|row| dot(&weights(2, 6), row, &x) as i32).collect();
             assert_eq!(sums, expected, "{}", isa.name());
@@ -207,11 +207,11 @@ fn probabilities_of_an_ensemble_are_averaged() {
 #[test]
 fn equal_fields_go_to_the_first_class() {
     let same = |rows: usize, columns: usize| BitMatrix::from_fn(rows, columns, |_, _| true);
-    let preprocessing = Preprocessing { offset: 0.0, scale: 1.0 };
+    let preprocessing = Preprocessing::new(0.0, 1.0).unwrap();
     let network =
         isinglass_bits::Network::new(preprocessing, vec![(same(5, 4), vec![0.0; 5]), (same(3, 5), vec![-0.1, 0.0, 0.0])]).unwrap();
     let mut predictor = Model::new(vec![network], preprocessing, 1.0).unwrap().predictor();
     assert_eq!(predictor.classes(&[1, 2, 3, 4]).unwrap(), [1]);
-    assert!(predictor.classes(&[]).unwrap().is_empty());
-    assert!(predictor.classes(&[1, 2, 3]).unwrap_err().to_string().contains("3 bytes are not whole images of 4"));
+    assert!(predictor.classes(&[0_u8; 0]).unwrap().is_empty());
+    assert!(predictor.classes(&[1, 2, 3]).unwrap_err().to_string().contains("3 bytes do not make whole images of 4"));
 }

@@ -1,14 +1,10 @@
-//! Exported networks, run by others, against the predictor: sums and classes are equal.
-//!
-//! The C file is compiled with `cc`. The ONNX file is run by onnxruntime if `ISINGLASS_PYTHON` names a Python that has it (`pip install onnxruntime onnx numpy`).
+//! Exported networks against the predictor: sums and classes are equal.
 
 mod support;
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-
-use isinglass_bits::{BitMatrix, Layer, Model, Network, Output, Preprocessing};
+use isinglass_bits::{BitMatrix, Inputs, Layer, Model, Network, Output, Preprocessing};
 use support::Random;
+use support::exports::{cc_knows, compile, directory, onnxruntime, run};
 
 /// From −limit to limit.
 fn within(random: &mut Random, limit: i64) -> i32 {
@@ -25,7 +21,7 @@ fn layer(random: &mut Random, rows: usize, columns: usize, largest: i64) -> Laye
     let never_or_always = [i32::MIN, i32::MAX, -(largest as i32) * columns as i32, largest as i32 * columns as i32 + 1];
     let mut threshold = |row: usize| if row % 16 == 15 { never_or_always[row / 16 % 4] } else { within(random, spread) };
     let thresholds = (0..rows).map(&mut threshold).collect();
-    Layer { weights: matrix(random, rows, columns), thresholds }
+    Layer::new(matrix(random, rows, columns), thresholds).unwrap()
 }
 
 fn usual_bias(random: &mut Random) -> f32 {
@@ -39,10 +35,10 @@ fn model(random: &mut Random, count: usize, sizes: &[usize], bias: fn(&mut Rando
         let layers = widths.windows(2).enumerate();
         let layers = layers.map(|(index, pair)| layer(random, pair[1], pair[0], if index == 0 { 255 } else { 1 })).collect();
         let bias = (0..*classes).map(|_| bias(random)).collect();
-        Network::from_layers(layers, Output { weights: matrix(random, *classes, widths[widths.len() - 1]), bias }).unwrap()
+        Network::from_layers(layers, Output::new(matrix(random, *classes, widths[widths.len() - 1]), bias).unwrap()).unwrap()
     };
     let networks = (0..count).map(network).collect();
-    let mut model = Model::new(networks, Preprocessing { offset: 127.5, scale: 1.0 / 127.5 }, 1.5).unwrap();
+    let mut model = Model::new(networks, Preprocessing::new(127.5, 1.0 / 127.5).unwrap(), 1.5).unwrap();
     model.provenance.insert("data set".into(), "noise, μ = 0 */ #error \\\n ??/".into());
     model
 }
@@ -81,13 +77,6 @@ fn models() -> Vec<Model> {
     models
 }
 
-/// A directory of this test's own.
-fn directory(name: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    std::fs::create_dir_all(&path).unwrap();
-    path
-}
-
 /// What others printed, a line per image: the class, the sums, and perhaps the probabilities.
 fn assert_same(model: &Model, images: &[u8], lines: &[&str]) {
     let mut predictor = model.predictor();
@@ -113,69 +102,31 @@ fn assert_same(model: &Model, images: &[u8], lines: &[&str]) {
     }
 }
 
-/// Compiles with all warnings as errors, and returns the program.
-fn compile(directory: &Path, name: &str, code: &str) -> PathBuf {
-    let (source, program) = (directory.join(format!("{name}.c")), directory.join(name));
-    std::fs::write(&source, code).unwrap();
-    let mut cc = Command::new("cc");
-    cc.args("-std=c99 -O2 -Wall -Wextra -Werror -pedantic -Wconversion -Wshadow -Wvla".split(' '));
-    cc.arg(format!("-D{}_MAIN", name.to_uppercase())).arg(&source).arg("-o").arg(&program);
-    // One network needs no library.
-    if code.contains("<math.h>") {
-        cc.arg("-lm");
-    }
-    let output = cc.output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    program
-}
-
 #[test]
 fn c_gives_the_sums_and_classes_of_the_predictor() {
-    if Command::new("cc").arg("--version").stdout(Stdio::null()).status().is_err() {
-        eprintln!("skipped: there is no C compiler (cc)");
+    if !cc_knows("-std=c99") {
         return;
     }
     let directory = directory("export-c");
     for (index, model) in models().iter().enumerate() {
         let name = format!("net_{index}");
-        let program = compile(&directory, &name, &model.to_c(&name).unwrap());
+        let program = compile(&directory, &name, &model.to_c(&name).unwrap(), &format!("-std=c99 -O2 -DNET_{index}_MAIN"));
         let images = images(&mut Random(1 + index as u64), model.inputs());
-        let raw = directory.join(format!("{name}.raw"));
-        std::fs::write(&raw, &images).unwrap();
-        let output = Command::new(program).stdin(std::fs::File::open(raw).unwrap()).output().unwrap();
-        assert!(output.status.success());
-        let text = String::from_utf8(output.stdout).unwrap();
+        let text = run(&program, Inputs::from(&images));
         assert_same(model, &images, &text.lines().collect::<Vec<_>>());
     }
 }
 
 #[test]
 fn onnxruntime_gives_the_sums_and_classes_of_the_predictor() {
-    let Some(python) = std::env::var_os("ISINGLASS_PYTHON") else {
-        eprintln!("skipped: ISINGLASS_PYTHON names no Python with onnxruntime");
-        return;
-    };
-    let directory = directory("export-onnx");
-    let mut peer = Command::new(python);
-    peer.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/onnx_peer.py"));
     let mut random = Random(3);
     let models: Vec<Model> = models().into_iter().chain([deep(&mut random)]).collect();
     let images: Vec<Vec<u8>> = models.iter().map(|model| self::images(&mut random, model.inputs())).collect();
-    for (index, (model, images)) in models.iter().zip(&images).enumerate() {
-        let (onnx, raw) = (directory.join(format!("{index}.onnx")), directory.join(format!("{index}.raw")));
-        std::fs::write(&onnx, model.to_onnx()).unwrap();
-        std::fs::write(&raw, images).unwrap();
-        peer.arg(onnx).arg(raw);
+    let cases: Vec<_> = models.iter().zip(images.iter().map(Inputs::from)).collect();
+    let Some(lines) = onnxruntime(&directory("export-onnx"), &cases) else { return };
+    for ((model, images), lines) in models.iter().zip(&images).zip(lines) {
+        assert_same(model, images, &lines.iter().map(String::as_str).collect::<Vec<_>>());
     }
-    let output = peer.output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let text = String::from_utf8(output.stdout).unwrap();
-    let mut lines = text.lines();
-    for (model, images) in models.iter().zip(&images) {
-        let lines: Vec<&str> = lines.by_ref().take(images.len() / model.inputs()).collect();
-        assert_same(model, images, &lines);
-    }
-    assert_eq!(lines.next(), None);
 }
 
 /// 100 layers, 16 networks.
@@ -207,11 +158,11 @@ fn names_that_c_does_not_allow_are_refused() {
 
 #[test]
 fn thresholds_of_c_take_the_smallest_type() {
-    let layer = |threshold| Layer { weights: BitMatrix::from_fn(1, 300, |_, _| true), thresholds: vec![threshold] };
+    let layer = |threshold| Layer::new(BitMatrix::from_fn(1, 300, |_, _| true), vec![threshold]).unwrap();
     for (threshold, expected) in [(-128, "int8_t"), (127, "int8_t"), (128, "int16_t"), (-129, "int16_t"), (32_768, "int32_t")] {
-        let output = Output { weights: BitMatrix::from_fn(1, 1, |_, _| true), bias: vec![0.0] };
+        let output = Output::new(BitMatrix::from_fn(1, 1, |_, _| true), vec![0.0]).unwrap();
         let network = Network::from_layers(vec![layer(threshold)], output).unwrap();
-        let model = Model::new(vec![network], Preprocessing { offset: 0.0, scale: 1.0 }, 1.0).unwrap();
+        let model = Model::new(vec![network], Preprocessing::default(), 1.0).unwrap();
         assert!(model.to_c("net").unwrap().contains(&format!("typedef {expected} net_input_threshold;")), "{threshold}");
     }
 }

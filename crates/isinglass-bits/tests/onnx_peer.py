@@ -1,8 +1,10 @@
-"""What onnxruntime makes of exported networks.
+"""Runs exported networks with onnxruntime.
 
-    onnx_peer.py MODEL IMAGES [MODEL IMAGES ...]
+    onnx_peer.py MODEL INPUTS [MODEL INPUTS ...]
 
-IMAGES are raw bytes. For every image of every model a line: the class, the sums, the probabilities, separated by ';'. Models are checked with the `onnx` package too, if there is one.
+INPUTS are raw bytes, or little-endian float32 for models that take real numbers.
+Prints a line for every row of every model: the class, the sums and the probabilities, separated by ';'.
+Models are also checked with the `onnx` package, if it is installed.
 """
 import sys
 
@@ -21,8 +23,9 @@ def run(model, images):
         onnx.checker.check_model(model, full_check=True)
     session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
     (images_in,) = session.get_inputs()
-    batch = numpy.fromfile(images, dtype=numpy.uint8).reshape(-1, images_in.shape[1])
-    # One image first, then the rest: the batch is free.
+    dtype = {"images": numpy.uint8, "rows": numpy.dtype("<f4")}[images_in.name]
+    batch = numpy.fromfile(images, dtype=dtype).reshape(-1, images_in.shape[1])
+    # One row first, then the rest: batches may have any size.
     for part in (batch[:1], batch[1:]):
         sums, probabilities, classes = session.run(["sums", "probabilities", "classes"], {images_in.name: part})
         assert (sums.dtype, probabilities.dtype, classes.dtype) == (numpy.int32, numpy.float64, numpy.int64)

@@ -42,6 +42,30 @@ pub fn read(path: &Path, shape: (usize, usize)) -> Result<Vec<u8>, Error> {
     })
 }
 
+/// Reads rows of real numbers without labels, one after the other: `.npy`, CSV, or IDX.
+///
+/// # Errors
+///
+/// [`Error::File`] with the name of the file and what is wrong with it.
+pub fn read_reals(path: &Path, columns: usize) -> Result<Vec<f32>, Error> {
+    in_file(path, |from| {
+        let (pixels, found) = match kind(from)? {
+            Kind::Png => return Err(Error::Images("a PNG file, where the network takes rows of real numbers: give .npy or CSV".into())),
+            Kind::Idx => idx::read_images(from).map(|images| (Pixels::Bytes(images.pixels), images.height * images.width))?,
+            Kind::Npy => npy::read_images(from).map(|(height, width, pixels)| (pixels, height * width))?,
+            Kind::Other => csv::read_values(from)?,
+        };
+        match pixels {
+            _ if found == columns + 1 => {
+                Err(Error::Images(format!("rows of {found} values, one more than the {columns} columns of the table: leave the labels out")))
+            }
+            _ if found != columns => Err(Error::Images(format!("rows of {found} values, where the network takes {columns}"))),
+            Pixels::Bytes(bytes) => Ok(bytes.into_iter().map(f32::from).collect()),
+            Pixels::Floats(floats) => Ok(floats),
+        }
+    })
+}
+
 /// The bytes, if images are as large as they should be and nothing but bytes.
 fn fitting(pixels: Pixels, found: usize, expected: usize) -> Result<Vec<u8>, Error> {
     if found != expected {

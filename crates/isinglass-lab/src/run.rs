@@ -48,7 +48,7 @@ use serde_json::Value;
 use crate::atomic;
 
 pub use config::{RunConfig, check_samples};
-pub use data::{check_fit, examples};
+pub use data::{check_fit, examples, values};
 pub use error::RunError;
 pub use evaluation::{Evaluation, Sampling, Scores};
 pub use inspection::{InitialisationSummary, Inspection, LayerSummary, NetworkSummary, Size};

@@ -57,12 +57,12 @@ impl Worker {
         let mut matrices: Vec<BitMatrix> = case.sizes.windows(2).map(|pair| BitMatrix::from_fn(pair[1], pair[0], |_, _| bit())).collect();
         let images = (0..case.batch * case.sizes[0]).map(|i| (i * i % 251) as u8).collect();
         if let [inputs, neurons] = *case.sizes {
-            let layer = Layer { weights: matrices.remove(0), thresholds: vec![0; neurons] };
+            let layer = Layer::new(matrices.remove(0), vec![0; neurons]).expect("as many thresholds as neurons");
             let products = Products::new(&layer, isa).expect("a layer");
             let inputs = BitMatrix::from_fn(case.batch, inputs, |_, _| bit());
             return Self::Layer { products, inputs, neurons: BitMatrix::from_fn(case.batch, neurons, |_, _| false) };
         }
-        let preprocessing = Preprocessing { offset: 127.5, scale: 1.0 / 127.5 };
+        let preprocessing = Preprocessing::new(127.5, 1.0 / 127.5).expect("finite");
         let layers = matrices.into_iter().map(|matrix| (matrix.clone(), vec![0.0; matrix.rows()])).collect();
         let network = Network::new(preprocessing, layers).expect("a network");
         let model = Model::new(vec![network], preprocessing, 1.0).expect("a model");
@@ -72,7 +72,7 @@ impl Worker {
     fn run(&mut self) {
         match self {
             Self::Layer { products, inputs, neurons } => products.neurons_into(inputs, neurons).expect("sizes that fit"),
-            Self::Network { predictor, images } => assert!(!predictor.sums(images).expect("whole images").is_empty()),
+            Self::Network { predictor, images } => assert!(!predictor.sums(&*images).expect("whole images").is_empty()),
         }
     }
 }

@@ -1,25 +1,29 @@
 //! C99 without dependencies, for microcontrollers and whatever else has a C compiler.
 //!
-//! One file with the network in it, as constants, and two functions for a program to call:
+//! One file holds the network, as constants, and two functions for a program to call:
 //!
 //! ```c
 //! void NAME_sums(const uint8_t image[NAME_INPUTS], int32_t sums[NAME_NETWORKS * NAME_CLASSES]);
 //! int NAME_classify(const uint8_t image[NAME_INPUTS]);
 //! ```
 //!
-//! Rows of weights are words of 32 bits, spin `j` being bit `j mod 32` of word `j/32`; written as numbers, they do not depend on the order of a machine's bytes. A sum over `N` spins is
+//! If the model has a [`Quantiser`](crate::Quantiser), both take `const float row[NAME_INPUTS]` instead, and turn it into bytes by the same rule, with the same result on every compiler that
+//! follows the C standard (so not with `-ffast-math`). A missing value (NaN) becomes byte 128; an infinite one ends at byte 0 or 255.
+//! If the classes have names, they are in `NAME_class_names`.
+//!
+//! Rows of weights are words of 32 bits, spin `j` being bit `j mod 32` of word `j/32`; written as numbers, they do not depend on the byte order of a machine. A sum over `N` spins is
 //!
 //! ```text
 //! Σ_j S_j x_j = N − 2·popcount(S xor x)
 //! ```
 //!
-//! and over bytes twice the sum of those whose weight is +1, minus the sum of all. All of it is done in integers of 32 bits but for the last step, the comparison of the fields `sum/√N + bias`, which takes a double
-//! of 64 bits. Sums and classes are those of [`Predictor`](crate::Predictor); an ensemble's class, that of the largest probability, may differ where two probabilities differ by the rounding of `exp` only.
+//! and over bytes twice the sum of those whose weight is +1, minus the sum of all. All of it uses integers of 32 bits, except for the last step, the comparison of the fields `sum/√N + bias`, which needs a double
+//! of 64 bits. Sums and classes are those of [`Predictor`](crate::Predictor); the class of an ensemble, that of the largest probability, may differ where two probabilities differ only by the rounding of `exp`.
 //!
 //! ```
 //! use isinglass_bits::{BitMatrix, Model, Network, Preprocessing};
 //!
-//! let preprocessing = Preprocessing { offset: 127.5, scale: 1.0 / 127.5 };
+//! let preprocessing = Preprocessing::new(127.5, 1.0 / 127.5)?;
 //! let layers = vec![(BitMatrix::from_fn(3, 4, |i, j| i != j), vec![0.0; 3]), (BitMatrix::from_fn(2, 3, |i, j| i > j), vec![0.0, 0.5])];
 //! let code = Model::new(vec![Network::new(preprocessing, layers)?], preprocessing, 1.0)?.to_c("digits")?;
 //! assert!(code.contains("int digits_classify(const uint8_t image[DIGITS_INPUTS])"));
@@ -33,27 +37,43 @@ use core::fmt::Display;
 
 use crate::{BitMatrix, Error, Layer, Model};
 
-/// The functions. `net` and `NET` stand for the prefix.
+/// The functions. `net` and `NET` stand for the prefix; what follows a line `//% bytes` or `//% reals` is for models that take those, up to `//% all`.
 const TEMPLATE: &str = include_str!("template.c");
+const MARK: &str = "//% ";
 
 impl Model {
-    /// The model as one file of C99, which needs no library (an ensemble: `exp`) and reserves no memory. All its names begin with `name`, its macros with the same in capitals.
+    /// The model as one file of C99, which needs no library (an ensemble needs `exp`) and allocates no memory. All its names begin with `name`, its macros with `name` in capitals.
     ///
-    /// With `-DNAME_MAIN`, it is a program that reads images, bytes as they are, and writes a line for each: the class, and the sums.
+    /// Compiled with `-DNAME_MAIN`, it is a program that reads raw images, or rows of little-endian float32 if the model takes real numbers, and writes a line for each: the class, and the sums.
     ///
     /// # Errors
     ///
     /// [`Error::Value`] if `name` cannot begin a C identifier.
     pub fn to_c(&self, name: &str) -> Result<String, Error> {
         if !name.starts_with(|first: char| first.is_ascii_alphabetic()) || name.contains(|c: char| !c.is_ascii_alphanumeric() && c != '_') {
-            return Err(Error::Value(format!("{name:?} as the name of C functions: it needs a letter first, then letters, digits and _")));
+            return Err(Error::Value(format!("{name:?} cannot name C functions: it needs a letter first, then letters, digits and _")));
         }
         let capitals = name.to_ascii_uppercase();
         let data = Data::new(self);
-        // The prefix in capitals has no `net_` in it: what is put in is not replaced again.
-        let functions = TEMPLATE.replace("NET_", &format!("{capitals}_")).replace("net_", &format!("{name}_"));
+        // The prefix in capitals contains no `net_`, so what the first step inserts is not replaced again.
+        let functions = functions(self.quantiser().is_some()).replace("NET_", &format!("{capitals}_")).replace("net_", &format!("{name}_"));
         Ok([header(self, &data, name, &capitals), data.definitions(self, name, &capitals), functions].concat())
     }
+}
+
+/// The part of the template that is for models of bytes, or of real numbers.
+fn functions(reals: bool) -> String {
+    let mine = if reals { "reals" } else { "bytes" };
+    let mut chosen = true;
+    let mut text = String::new();
+    for line in TEMPLATE.lines() {
+        match line.strip_prefix(MARK) {
+            Some(part) => chosen = part == "all" || part == mine,
+            None if chosen => text += &format!("{line}\n"),
+            None => {}
+        }
+    }
+    text
 }
 
 /// The constants.
@@ -66,27 +86,32 @@ struct Data {
 
 impl Data {
     fn new(model: &Model) -> Self {
-        let weights = model.networks.iter().flat_map(|network| network.matrices()).flat_map(words).collect();
-        let networks = || model.networks.iter();
+        let weights = model.networks().iter().flat_map(|network| network.matrices()).flat_map(words).collect();
+        let networks = || model.networks().iter();
         Self {
             weights,
-            input_thresholds: Thresholds::new(networks().map(|network| &network.layers[0]), 255),
-            thresholds: Thresholds::new(networks().flat_map(|network| &network.layers[1..]), 1),
+            input_thresholds: Thresholds::new(networks().map(|network| &network.layers()[0]), 255),
+            thresholds: Thresholds::new(networks().flat_map(|network| &network.layers()[1..]), 1),
         }
     }
 
     /// Bytes of all constants.
     fn size(&self, model: &Model) -> usize {
         let thresholds = self.input_thresholds.size() + self.thresholds.size();
-        4 * self.weights.len() + thresholds + 4 * model.networks[0].layers.len() + 4 * model.networks.len() * model.classes()
+        let quantiser = model.quantiser().map_or(0, |quantiser| 8 * quantiser.columns());
+        4 * self.weights.len()
+            + thresholds
+            + quantiser
+            + 4 * model.networks()[0].layers().len()
+            + 4 * model.networks().len() * model.classes()
     }
 
     fn definitions(&self, model: &Model, name: &str, capitals: &str) -> String {
-        let first = &model.networks[0];
-        let widths: Vec<usize> = first.layers.iter().map(|layer| layer.weights.rows()).collect();
+        let first = &model.networks()[0];
+        let widths: Vec<usize> = first.layers().iter().map(|layer| layer.weights().rows()).collect();
         let widest = widths.iter().max().copied().unwrap_or(0);
         let mut text = String::from("#include <stdint.h>\n");
-        if model.networks.len() > 1 {
+        if model.networks().len() > 1 {
             text += "#include <math.h>\n";
         }
         text += "\n";
@@ -94,30 +119,48 @@ impl Data {
             |suffix: &str, value: &dyn Display, meaning: &str| text += &format!("#define {capitals}_{suffix} {value} /* {meaning} */\n");
         // Products of sizes may need more than the 16 bits of a small machine's int.
         let long = |size: usize| format!("{size}UL");
-        define("INPUTS", &long(model.inputs()), "bytes of an image");
+        let inputs = if model.quantiser().is_some() { "columns of a row" } else { "bytes of an image" };
+        define("INPUTS", &long(model.inputs()), inputs);
         define("CLASSES", &long(model.classes()), "numbered from 0");
-        define("NETWORKS", &long(model.networks.len()), "of the ensemble");
-        define("DEPTH", &long(widths.len()), "layers of neurons, without the output layer");
+        define("NETWORKS", &long(model.networks().len()), "in the ensemble");
+        define("DEPTH", &long(widths.len()), "layers of neurons, not counting the output layer");
         define("WIDEST", &long(widest), "neurons of the widest of them");
-        define("ROOT", &format!("{:?}", libm::sqrt(first.output.weights.columns() as f64)), "of the inputs of the output layer");
-        if model.networks.len() > 1 {
-            define("TAU", &format!("{:?}", model.tau), "times the fields: logits");
+        define(
+            "ROOT",
+            &format!("{:?}", libm::sqrt(first.output().weights().columns() as f64)),
+            "square root of the inputs of the output layer",
+        );
+        if model.networks().len() > 1 {
+            define("TAU", &format!("{:?}", model.tau()), "logits are this times the fields");
         }
-        let biases = model.networks.iter().flat_map(|network| &network.output.bias).map(|bias| format!("{bias:?}f"));
+        let biases = model.networks().iter().flat_map(|network| network.output().bias()).map(|bias| format!("{bias:?}f"));
         text += &format!("\ntypedef {} {name}_input_threshold;\n", self.input_thresholds.c_type());
         if widths.len() > 1 {
             text += &format!("typedef {} {name}_threshold;\n", self.thresholds.c_type());
         }
         text += &array("Neurons of every layer.", "uint32_t", &format!("{name}_widths"), widths.iter());
         text += &array(
-            "Network by network, layer by layer, row by row: 1 for +1, 0 for -1, the lowest bit first. Rows begin at whole words.",
+            "Network by network, layer by layer, row by row: 1 for +1, 0 for -1, the lowest bit first. Rows begin at word boundaries.",
             "uint32_t",
             &format!("{name}_weights"),
             self.weights.iter().map(|word| format!("0x{word:08x}")),
         );
+        if let Some(quantiser) = model.quantiser() {
+            for (part, comment, values) in [
+                ("centres", "Real numbers become bytes: subtracted from the values of each column.", quantiser.centres()),
+                ("factors", "Then multiplied; 0 for columns that were constant in training.", quantiser.factors()),
+            ] {
+                text += &array(comment, "float", &format!("{name}_{part}"), values.iter().map(|value| format!("{value:?}f")));
+            }
+        }
+        if let Some(names) = model.class_names() {
+            let variable = format!("const char *const {name}_class_names[{capitals}_CLASSES]");
+            let strings: String = names.iter().map(|name| format!("    \"{}\",\n", in_string(name))).collect();
+            text += &format!("\n/* UTF-8. */\nextern {variable};\n{variable} = {{\n{strings}}};\n");
+        }
         let numbers = |thresholds: &Thresholds| thresholds.values.clone().into_iter();
         text += &array(
-            "A neuron is +1 where its sum is not below its threshold: the first layers.",
+            "A neuron is +1 if its sum is at least its threshold: the first layers.",
             &format!("{name}_input_threshold"),
             &format!("{name}_input_thresholds"),
             numbers(&self.input_thresholds),
@@ -130,18 +173,18 @@ impl Data {
     }
 }
 
-/// Thresholds, and the type that holds them.
+/// Thresholds, and the smallest type that holds them.
 struct Thresholds {
     values: Vec<i32>,
     bits: usize,
 }
 
 impl Thresholds {
-    /// Of layers whose inputs are at most `largest`. Beyond the largest sum, and below the smallest, one threshold is as good as another.
+    /// The thresholds of layers whose inputs are at most `largest`. Those that no sum reaches are moved to the nearest that no sum reaches.
     fn new<'a>(layers: impl Iterator<Item = &'a Layer>, largest: i32) -> Self {
         let clamped = |layer: &'a Layer| {
-            let limit = largest * layer.weights.columns() as i32;
-            layer.thresholds.iter().map(move |&threshold| threshold.clamp(-limit, limit + 1))
+            let limit = largest * layer.weights().columns() as i32;
+            layer.thresholds().iter().map(move |&threshold| threshold.clamp(-limit, limit + 1))
         };
         let values: Vec<i32> = layers.flat_map(clamped).collect();
         let fits = |bits: usize| values.iter().all(|&value| (-1_i64 << (bits - 1)..1_i64 << (bits - 1)).contains(&i64::from(value)));
@@ -182,30 +225,39 @@ fn array(comment: &str, element: &str, name: &str, values: impl Iterator<Item = 
 
 /// The comment at the top.
 fn header(model: &Model, data: &Data, name: &str, capitals: &str) -> String {
-    let widest = model.networks[0].layers.iter().map(|layer| layer.weights.rows()).max().unwrap_or(0);
-    let (count, classes) = (model.networks.len(), model.classes());
+    let widest = model.networks()[0].layers().iter().map(|layer| layer.weights().rows()).max().unwrap_or(0);
+    let (count, classes) = (model.networks().len(), model.classes());
     let ensemble = count > 1;
-    // As in the template: neurons of two layers, the sums, and two doubles for every class of an ensemble.
-    let ram = 8 * widest.div_ceil(32) + 4 * count * classes + if ensemble { 16 * classes } else { 0 };
+    let reals = model.quantiser().is_some();
+    // As in the template: neurons of two layers, the sums, the bytes of a row, and two doubles for every class of an ensemble.
+    let bytes = if reals { model.inputs() } else { 0 };
+    let ram = 8 * widest.div_ceil(32) + 4 * count * classes + bytes + if ensemble { 16 * classes } else { 0 };
+    let inputs = if reals { "rows of little-endian float32" } else { "raw images" };
     let link = if ensemble { " -lm" } else { "" };
     let mut lines = Vec::from([super::description(model), String::new()]);
     lines.extend(super::properties(model).into_iter().map(|(key, value)| format!("{key}: {value}")));
     lines.extend([
         String::new(),
-        format!("Flash: {} bytes of constants, and the code.", data.size(model)),
+        format!("Flash: {} bytes of constants, plus the code.", data.size(model)),
         format!("RAM: {ram} bytes of stack for arrays, no static data, no malloc. (AVR copies constants to RAM.)"),
         format!("Compile: cc -std=c99 -O2 -c {name}.c"),
-        format!("Or as a program, raw images in, classes and sums out: cc -std=c99 -O2 -D{capitals}_MAIN {name}.c -o {name}{link}"),
+        format!("Or as a program, {inputs} in, classes and sums out: cc -std=c99 -O2 -D{capitals}_MAIN {name}.c -o {name}{link}"),
     ]);
     if ensemble {
-        lines.push("It takes exp from <math.h>: link with -lm.".into());
+        lines.push("It uses exp from <math.h>: link with -lm.".into());
     }
-    lines.push("Sums are exact on every machine; the classes need a double of 64 bits where fields nearly tie.".into());
+    lines.push("Sums are exact on every machine; classes need a double of 64 bits where fields nearly tie.".into());
     let body: String = lines.iter().map(|line| format!("{}\n", format!(" * {}", in_comment(line)).trim_end())).collect();
     format!("/*\n{body} */\n\n")
 }
 
-/// What a comment may hold: no end of it, no beginning of another, nothing that a compiler may take for more than text.
+/// Text for a string constant: three octal digits for what is not plain ASCII, and for what would end the string or begin a trigraph.
+fn in_string(text: &str) -> String {
+    let plain = |byte: u8| byte == b' ' || byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\\' | b'?');
+    text.bytes().map(|byte| if plain(byte) { char::from(byte).into() } else { format!("\\{byte:03o}") }).collect()
+}
+
+/// Text for a comment, without anything that could end it or begin another.
 fn in_comment(text: &str) -> String {
     // `*` and `\` have a meaning in comments, `?` in C99's trigraphs.
     let harmless = |c: char| c == ' ' || c.is_alphanumeric() || c.is_ascii_graphic() && !matches!(c, '*' | '\\' | '?');

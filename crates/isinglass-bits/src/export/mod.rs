@@ -10,30 +10,41 @@ use alloc::vec::Vec;
 
 use crate::Model;
 
-/// One sentence on what it is.
+/// One sentence that says what the model is.
 fn description(model: &Model) -> String {
-    let what = match model.networks.len() {
+    let what = match model.networks().len() {
         1 => "A binary (+1/-1) neural network".to_string(),
         count => format!("An ensemble of {count} binary (+1/-1) neural networks"),
     };
-    format!("{what}, {}: bytes in, classes out. Made by isinglass.", sizes(model))
+    let inputs = if model.quantiser().is_some() { "real numbers" } else { "bytes" };
+    format!("{what}, {}: {inputs} in, classes out. Made by isinglass.", sizes(model))
 }
 
-/// What a reader may want to know of it, and the provenance.
+/// What a reader may want to know about the model, and its provenance.
 fn properties(model: &Model) -> Vec<(String, String)> {
-    let preprocessing = model.preprocessing;
+    let preprocessing = model.preprocessing();
     let mut properties = Vec::from([
         ("sizes".to_string(), sizes(model)),
-        ("networks".to_string(), model.networks.len().to_string()),
-        ("tau".to_string(), format!("{:?}", model.tau)),
-        // The bytes go in as they are.
+        ("networks".to_string(), model.networks().len().to_string()),
+        ("tau".to_string(), format!("{:?}", model.tau())),
         (
             "preprocessing".to_string(),
-            format!("offset {:?}, scale {:?}, within the thresholds of the first layer", preprocessing.offset, preprocessing.scale),
+            format!(
+                "offset {:?}, scale {:?}, included in the thresholds of the first layer",
+                preprocessing.offset(),
+                preprocessing.scale()
+            ),
         ),
     ]);
-    if let Some((height, width)) = model.image {
-        properties.push(("image".to_string(), format!("{height} rows of {width} bytes")));
+    if model.quantiser().is_some() {
+        let rule = "byte = 128 + n, n = (x - centre) * factor of the column, clamped to -128 and 127, rounded to nearest even";
+        properties.push(("quantiser".to_string(), rule.to_string()));
+    }
+    if let Some(names) = model.class_names() {
+        properties.push(("class_names".to_string(), serde_json::to_string(names).expect("a list of strings")));
+    }
+    if let Some((height, width)) = model.image() {
+        properties.push(("image".to_string(), format!("{height} rows of {width} pixels")));
     }
     properties.extend(model.provenance.iter().map(|(key, value)| (format!("provenance.{key}"), value.clone())));
     properties

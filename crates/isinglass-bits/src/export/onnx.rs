@@ -7,27 +7,30 @@
 //! | output | `probabilities` | float64 | batch × classes |
 //! | output | `classes` | int64 | batch |
 //!
-//! These are the outputs of [`Predictor`](crate::Predictor): sums are equal, classes too, probabilities but for rounding. The class of an ensemble is that of the largest probability, so it may differ where two
-//! probabilities differ by rounding only.
+//! If the model has a [`Quantiser`](crate::Quantiser), the input is `rows` instead, float32, batch × inputs, and the graph begins with the quantiser's rule: Sub, Mul, Clip and Round, which rounds ties to even.
+//! A missing value (NaN) becomes byte 128; an infinite one ends at byte 0 or 255.
 //!
-//! Weights stay packed in the file, as the rows of a [`BitMatrix`](crate::BitMatrix): `input_weights`, `hidden_0_weights` and so on, one tensor for all layers and networks of one shape. The graph unpacks them,
+//! The outputs are those of [`Predictor`](crate::Predictor): equal sums, equal classes, and probabilities equal up to rounding.
+//! The class of an ensemble is that of the largest probability, so it may differ where two probabilities differ only by rounding.
+//!
+//! Weights stay packed in the file, as rows of a [`BitMatrix`](crate::BitMatrix): `input_weights`, `hidden_0_weights` and so on, one tensor for all layers and networks of one shape. The graph unpacks them,
 //!
 //! ```text
 //! S = BitwiseOr(−(BitwiseAnd(bytes, [1, 2, 4, …, 128]) = 0), 1)
 //! ```
 //!
-//! which a runtime does once, when it loads the file. Products are of `MatMulInteger`, bytes times int8: neurons are 0 and 1 here instead of ±1. With `x = 2y − 1` and `R_i = Σ_j S_ij`,
+//! which a runtime does once, when it loads the file. `MatMulInteger` multiplies bytes by int8: neurons are 0 and 1 here instead of ±1. With `x = 2y − 1` and `R_i = Σ_j S_ij`,
 //!
 //! ```text
 //! Σ_j S_ij x_j ≥ t_i  ⇔  Σ_j S_ij y_j ≥ ⌈(t_i + R_i)/2⌉
 //! ```
 //!
-//! so the hidden layers' thresholds are those on the right, integers again. The first layer has bytes on its left, and its thresholds are as they are.
+//! so the hidden layers compare with the integers on the right. The first layer takes bytes, and its thresholds are unchanged.
 //!
 //! ```
 //! use isinglass_bits::{BitMatrix, Model, Network, Preprocessing};
 //!
-//! let preprocessing = Preprocessing { offset: 127.5, scale: 1.0 / 127.5 };
+//! let preprocessing = Preprocessing::new(127.5, 1.0 / 127.5)?;
 //! let layers = vec![(BitMatrix::from_fn(512, 784, |i, j| i > j), vec![0.0; 512]), (BitMatrix::from_fn(10, 512, |i, j| i > j), vec![0.0; 10])];
 //! let model = Model::new(vec![Network::new(preprocessing, layers)?], preprocessing, 1.0)?;
 //! // std::fs::write("network.onnx", model.to_onnx())
@@ -41,7 +44,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::protobuf::Message;
-use crate::{BitMatrix, Layer, Model};
+use crate::{BitMatrix, Layer, Model, Quantiser};
 
 /// The first set of operators with `BitwiseAnd`, and the version of the file format that came with it.
 const OPSET: i64 = 18;
@@ -60,9 +63,10 @@ enum Type {
 }
 
 impl Model {
-    /// The model as an ONNX file, which [`onnxruntime`](https://onnxruntime.ai) runs: `images` in; `sums`, `probabilities` and `classes` out, as those of a [`Predictor`](crate::Predictor).
+    /// The model as an ONNX file for [`onnxruntime`](https://onnxruntime.ai). Its input is `images`, or `rows` if the model takes real numbers; its outputs are `sums`, `probabilities` and `classes`, as those of a
+    /// [`Predictor`](crate::Predictor).
     ///
-    /// The file is as long as the bits and thresholds, 150 bytes for every layer of every network, 700 for every change of shape, and two kilobytes. (Files of 2 GB and more are not for protobuf: nothing reads them.)
+    /// The file takes as many bytes as the bits and thresholds, plus 150 for every layer of every network, 700 for every change of shape, and two kilobytes. (Protobuf does not support files of 2 GB and more.)
     pub fn to_onnx(&self) -> Vec<u8> {
         // The empty domain is that of ONNX's own operators.
         let opset = Message::default().bytes(1, "").number(2, OPSET);
@@ -78,7 +82,7 @@ impl Model {
     }
 }
 
-/// A graph, as far as it is written.
+/// A graph under construction.
 #[derive(Default)]
 struct Graph(Message);
 
@@ -147,40 +151,68 @@ impl Attribute<'_> {
 fn graph(model: &Model) -> Message {
     let mut graph = Graph::default();
     graph.0 = graph.0.bytes(2, "isinglass");
-    graph.value(11, "images", Type::U8, &[model.inputs()], "bytes, as they are: the preprocessing is in the thresholds");
-    let (count, classes) = (model.networks.len(), model.classes());
-    graph.value(12, "sums", Type::I32, &[count, classes], "of weights times neurons in the output layers");
+    match model.quantiser() {
+        Some(_) => graph.value(11, "rows", Type::F32, &[model.inputs()], "real numbers, not yet standardised"),
+        None => graph.value(11, "images", Type::U8, &[model.inputs()], "raw bytes: the thresholds include the preprocessing"),
+    }
+    let (count, classes) = (model.networks().len(), model.classes());
+    graph.value(12, "sums", Type::I32, &[count, classes], "weights times neurons, summed, in the output layers");
     graph.value(12, "probabilities", Type::F64, &[classes], "softmax(tau (sum / sqrt(N) + bias)), averaged over the networks");
     graph.value(12, "classes", Type::I64, &[], "the most likely, the first of equals");
 
     graph.constant("masks", Type::U8, &[8, 1], [1, 2, 4, 8, 16, 32, 64, 128]);
     graph.constant("lowest", Type::I8, &[], 1_i8.to_le_bytes());
     graph.integers("axis_1", &[1]);
-    if model.networks[0].matrices().any(is_padded) {
+    if model.networks()[0].matrices().any(is_padded) {
         graph.integers("axis_0", &[0]);
+    }
+    if let Some(quantiser) = model.quantiser() {
+        quantise(&mut graph, quantiser);
     }
     hidden_layers(&mut graph, model);
     output_layers(&mut graph, model);
     graph.0
 }
 
+/// From `rows` to `images`, the bytes that the first layer takes.
+fn quantise(graph: &mut Graph, quantiser: &Quantiser) {
+    let mut constants = |name: &str, shape: &[usize], values: &[f32]| {
+        graph.constant(name, Type::F32, shape, little_endian(values.iter().map(|value| value.to_le_bytes())));
+    };
+    constants("centres", &[quantiser.columns()], quantiser.centres());
+    constants("factors", &[quantiser.columns()], quantiser.factors());
+    constants("zero", &[], &[0.0]);
+    constants("lowest_step", &[], &[-128.0]);
+    constants("highest_step", &[], &[127.0]);
+    graph.constant("middle", Type::I32, &[], 128_i32.to_le_bytes());
+    graph.node("Sub", &["rows", "centres"], "centred", &[]);
+    graph.node("Mul", &["centred", "factors"], "stretched", &[]);
+    // Before Clip, which need not keep NaN.
+    graph.node("IsNaN", &["stretched"], "undefined", &[]);
+    graph.node("Where", &["undefined", "zero", "stretched"], "defined", &[]);
+    graph.node("Clip", &["defined", "lowest_step", "highest_step"], "clipped", &[]);
+    graph.node("Round", &["clipped"], "rounded", &[]);
+    graph.node("Cast", &["rounded"], "steps", &[Attribute::Number("to", Type::I32 as i64)]);
+    graph.node("Add", &["steps", "middle"], "shifted", &[]);
+    graph.node("Cast", &["shifted"], "images", &[Attribute::Number("to", Type::U8 as i64)]);
+}
+
 /// Layers of ±1 neurons; those of network `k`, layer `l` are `yk_l`, 0 and 1.
 fn hidden_layers(graph: &mut Graph, model: &Model) {
     // Layers of one shape share their unpacking, as they share a tensor in our own file.
-    let shape = |layer: &Layer| (layer.weights.rows(), layer.weights.columns());
-    let first = &model.networks[0].layers;
-    let blocks = core::iter::once(&first[..1]).chain(first[1..].chunk_by(|a, b| shape(a) == shape(b)));
+    let first = model.networks()[0].layers();
+    let blocks = core::iter::once(&first[..1]).chain(first[1..].chunk_by(Layer::has_shape_of));
     let mut begin = 0;
     for (block, layers) in blocks.enumerate() {
         let name = if block == 0 { "input".to_string() } else { format!("hidden_{}", block - 1) };
         let range = begin..begin + layers.len();
         begin = range.end;
-        let places: Vec<(usize, usize)> = (0..model.networks.len()).flat_map(|k| range.clone().map(move |l| (k, l))).collect();
-        let all: Vec<&Layer> = places.iter().map(|&(network, layer)| &model.networks[network].layers[layer]).collect();
+        let places: Vec<(usize, usize)> = (0..model.networks().len()).flat_map(|k| range.clone().map(move |l| (k, l))).collect();
+        let all: Vec<&Layer> = places.iter().map(|&(network, layer)| &model.networks()[network].layers()[layer]).collect();
         let named = |letter: char| places.iter().map(|(network, layer)| format!("{letter}{network}_{layer}")).collect::<Vec<_>>();
 
-        spins(graph, &name, &all.iter().map(|layer| &layer.weights).collect::<Vec<_>>(), &named('S'));
-        let thresholds = all.iter().flat_map(|layer| if block == 0 { layer.thresholds.clone() } else { thresholds_of_bits(layer) });
+        spins(graph, &name, &all.iter().map(|layer| layer.weights()).collect::<Vec<_>>(), &named('S'));
+        let thresholds = all.iter().flat_map(|layer| if block == 0 { layer.thresholds().to_vec() } else { thresholds_of_bits(layer) });
         let thresholds = little_endian(thresholds.map(i32::to_le_bytes));
         let thresholds_name = format!("{name}_thresholds");
         graph.constant(&thresholds_name, Type::I32, &[thresholds.len() / 4], thresholds);
@@ -197,18 +229,18 @@ fn hidden_layers(graph: &mut Graph, model: &Model) {
 
 /// Sums, probabilities and classes.
 fn output_layers(graph: &mut Graph, model: &Model) {
-    let (count, classes) = (model.networks.len(), model.classes());
-    let outputs = || model.networks.iter().map(|network| &network.output);
+    let (count, classes) = (model.networks().len(), model.classes());
+    let outputs = || model.networks().iter().map(|network| network.output());
     let named = |what: &str| (0..count).map(|network| format!("{what}{network}_output")).collect::<Vec<_>>();
     let (weights, products, parts) = (named("S"), named("s"), named("part"));
-    spins(graph, "output", &outputs().map(|output| &output.weights).collect::<Vec<_>>(), &weights);
+    spins(graph, "output", &outputs().map(|output| output.weights()).collect::<Vec<_>>(), &weights);
     for network in 0..count {
-        let below = format!("y{network}_{}", model.networks[0].layers.len() - 1);
+        let below = format!("y{network}_{}", model.networks()[0].layers().len() - 1);
         graph.node("MatMulInteger", &[&below, &weights[network]], &products[network], &[]);
         graph.node("Unsqueeze", &[&products[network], "axis_1"], &parts[network], &[]);
     }
     // Σ_j S_kj (2y_j − 1), for all networks at once.
-    let row_sums = outputs().flat_map(|output| (0..classes).map(|class| output.weights.row_sum(class) as i32));
+    let row_sums = outputs().flat_map(|output| (0..classes).map(|class| output.weights().row_sum(class) as i32));
     graph.constant("two", Type::I32, &[], 2_i32.to_le_bytes());
     graph.constant("output_row_sums", Type::I32, &[count, classes], little_endian(row_sums.map(i32::to_le_bytes)));
     graph.node("Concat", &parts.iter().map(String::as_str).collect::<Vec<_>>(), "products", &[Attribute::Number("axis", 1)]);
@@ -216,10 +248,10 @@ fn output_layers(graph: &mut Graph, model: &Model) {
     graph.node("Sub", &["doubled", "output_row_sums"], "sums", &[]);
 
     let to_double = [Attribute::Number("to", Type::F64 as i64)];
-    let last = model.networks[0].output.weights.columns();
+    let last = model.networks()[0].output().weights().columns();
     graph.constant("root", Type::F64, &[], libm::sqrt(last as f64).to_le_bytes());
-    graph.constant("tau", Type::F64, &[], model.tau.to_le_bytes());
-    let bias = outputs().flat_map(|output| &output.bias).map(|bias| bias.to_le_bytes());
+    graph.constant("tau", Type::F64, &[], model.tau().to_le_bytes());
+    let bias = outputs().flat_map(|output| output.bias()).map(|bias| bias.to_le_bytes());
     graph.constant("output_bias", Type::F32, &[count, classes], little_endian(bias));
     graph.node("Cast", &["output_bias"], "bias", &to_double);
     graph.node("Cast", &["sums"], "numbers", &to_double);
@@ -229,7 +261,7 @@ fn output_layers(graph: &mut Graph, model: &Model) {
     graph.node("Softmax", &["logits"], "each", &[Attribute::Number("axis", 2)]);
     graph.node("ReduceMean", &["each", "axis_1"], "probabilities", &[Attribute::Number("keepdims", 0)]);
 
-    // One network's classes are those of its fields: far from each other, probabilities round to equal ones.
+    // A single network's classes are those of its fields: probabilities near 1 may round to equal ones.
     let judged = if count == 1 { "only" } else { "probabilities" };
     if count == 1 {
         graph.node("Squeeze", &["fields", "axis_1"], judged, &[]);
@@ -237,9 +269,9 @@ fn output_layers(graph: &mut Graph, model: &Model) {
     graph.node("ArgMax", &[judged], "classes", &[Attribute::Number("axis", 1), Attribute::Number("keepdims", 0)]);
 }
 
-/// Adds the packed matrices of one shape, and nodes that make matrices of ±1 of them, column × row, under the names `outputs`.
+/// Adds the packed matrices of one shape, and nodes that unpack them into matrices of ±1, column × row, named `outputs`.
 ///
-/// They are unpacked side by side and then cut apart in one operation: onnxruntime copies the inputs of every operation on constants, so that one operation for each would take time as their number squared.
+/// They are unpacked side by side and then split in one operation: onnxruntime copies the inputs of every operation on constants, so that one operation each would take quadratic time.
 fn spins(graph: &mut Graph, name: &str, matrices: &[&BitMatrix], outputs: &[String]) {
     let (rows, columns) = (matrices.len() * matrices[0].rows(), matrices[0].columns());
     let stride = columns.div_ceil(8);
@@ -247,12 +279,12 @@ fn spins(graph: &mut Graph, name: &str, matrices: &[&BitMatrix], outputs: &[Stri
     let bytes: Vec<u8> = matrices.iter().flat_map(|matrix| matrix.bytes()).copied().collect();
     graph.constant(&step("weights"), Type::U8, &[rows, stride], bytes);
     graph.integers(&step("shape"), &[8 * stride, rows]);
-    // Turned while packed, an eighth of the size: byte × row, then byte × bit × row.
+    // Transposed while packed, at an eighth of the size: byte × row, then byte × bit × row.
     graph.node("Transpose", &[&step("weights")], &step("turned"), &[Attribute::Numbers("perm", &[1, 0])]);
     graph.node("Unsqueeze", &[&step("turned"), "axis_1"], &step("bytes"), &[]);
     graph.node("BitwiseAnd", &[&step("bytes"), "masks"], &step("masked"), &[]);
     graph.node("Cast", &[&step("masked")], &step("bits"), &[Attribute::Number("to", Type::Bool as i64)]);
-    // −1 where a bit is 0, and 0 where it is 1; with its lowest bit set, −1 and +1. `Where` would say so in one word, but onnxruntime has had it for int8 only lately.
+    // −1 where a bit is 0, and 0 where it is 1; with its lowest bit set, −1 and +1. `Where` would do it in one operation, but older versions of onnxruntime lack it for int8.
     graph.node("Not", &[&step("bits")], &step("downs"), &[]);
     graph.node("Cast", &[&step("downs")], &step("ones"), &[Attribute::Number("to", Type::I8 as i64)]);
     graph.node("Neg", &[&step("ones")], &step("negative"), &[]);
@@ -273,8 +305,8 @@ fn is_padded(matrix: &BitMatrix) -> bool {
 
 /// The thresholds of a layer for neurons that are 0 and 1 instead of ±1.
 fn thresholds_of_bits(layer: &Layer) -> Vec<i32> {
-    let threshold = |(row, &threshold): (usize, &i32)| (i64::from(threshold) + layer.weights.row_sum(row) + 1).div_euclid(2) as i32;
-    layer.thresholds.iter().enumerate().map(threshold).collect()
+    let threshold = |(row, &threshold): (usize, &i32)| (i64::from(threshold) + layer.weights().row_sum(row) + 1).div_euclid(2) as i32;
+    layer.thresholds().iter().enumerate().map(threshold).collect()
 }
 
 fn little_endian<const BYTES: usize>(values: impl Iterator<Item = [u8; BYTES]>) -> Vec<u8> {

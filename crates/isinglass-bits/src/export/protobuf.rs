@@ -1,12 +1,12 @@
-//! As much of protobuf as a writer of ONNX needs.
+//! The part of protobuf that writing ONNX needs.
 //!
 //! A message is a sequence of fields. Each begins with the number `8·field + kind`: kind 0 is followed by a number, kind 2 by a length and as many bytes, be they text, raw data or another
-//! message. Numbers are written seven bits at a time, the lowest first, with the highest bit set on all bytes but the last; negative ones as if they were unsigned, of 64 bits. Repeated
+//! message. Numbers are written seven bits at a time, the lowest first, with the highest bit set on all bytes but the last; negative ones as unsigned numbers of 64 bits. Repeated
 //! fields are written repeatedly.
 
 use alloc::vec::Vec;
 
-/// A message, as far as it is written.
+/// A message under construction.
 #[derive(Default)]
 pub struct Message(Vec<u8>);
 
@@ -32,7 +32,7 @@ impl Message {
         self.bytes(field, value.0)
     }
 
-    /// The message as it goes to a file.
+    /// The encoded message.
     pub fn into_bytes(self) -> Vec<u8> {
         self.0
     }

@@ -1,8 +1,37 @@
 /* Words of 32 spins in a row. */
 #define NET_ROW(columns) (((columns) + 31) / 32)
 
+//% bytes
 void net_sums(const uint8_t image[NET_INPUTS], int32_t sums[NET_NETWORKS * NET_CLASSES]);
 int net_classify(const uint8_t image[NET_INPUTS]);
+//% reals
+void net_sums(const float row[NET_INPUTS], int32_t sums[NET_NETWORKS * NET_CLASSES]);
+int net_classify(const float row[NET_INPUTS]);
+
+/*
+ * Real numbers become bytes: 128 + t rounded to the nearest integer, ties to even, where t = (value - centre) * factor lies within -128 and 127.
+ *
+ * Every machine must get the same byte. A volatile float holds no more digits than a float, whatever the registers do, and keeps the compiler from
+ * merging the two operations; then there are only comparisons, all of them exact. Not for -ffast-math.
+ */
+static uint8_t net_byte(float value, float centre, float factor)
+{
+    volatile float difference = value - centre;
+    volatile float product = difference * factor;
+    const float t = product;
+    const int negative = t < 0.0f;
+    const float size = negative ? -t : t;
+    float middle;
+    int n;
+    if (t >= 127.0f) return 255;
+    if (t <= -128.0f) return 0;
+    if (!(size < 128.0f)) return 128; /* not a number */
+    n = (int)size;
+    middle = (float)n + 0.5f;
+    if (size > middle || (size == middle && n % 2 == 1)) n++;
+    return (uint8_t)(negative ? 128 - n : 128 + n);
+}
+//% all
 
 static int32_t net_popcount(uint32_t word)
 {
@@ -40,8 +69,14 @@ static void net_set(uint32_t *spins, uint32_t i, int up)
     if (up) spins[i / 32] |= (uint32_t)1 << i % 32;
 }
 
+//% bytes
 void net_sums(const uint8_t image[NET_INPUTS], int32_t sums[NET_NETWORKS * NET_CLASSES])
 {
+//% reals
+void net_sums(const float row[NET_INPUTS], int32_t sums[NET_NETWORKS * NET_CLASSES])
+{
+    uint8_t image[NET_INPUTS];
+//% all
     uint32_t neurons[2][NET_ROW(NET_WIDEST)];
     const uint32_t *weights = net_weights;
     const net_input_threshold *input_threshold = net_input_thresholds;
@@ -51,6 +86,9 @@ void net_sums(const uint8_t image[NET_INPUTS], int32_t sums[NET_NETWORKS * NET_C
 #endif
     int32_t total = 0;
     uint32_t network, i;
+//% reals
+    for (i = 0; i < NET_INPUTS; i++) image[i] = net_byte(row[i], net_centres[i], net_factors[i]);
+//% all
     for (i = 0; i < NET_INPUTS; i++) total += image[i];
     for (network = 0; network < NET_NETWORKS; network++) {
         uint32_t *spins = neurons[0];
@@ -120,17 +158,30 @@ static int net_class_of(const int32_t *sums)
     return (int)best;
 }
 
+//% bytes
 int net_classify(const uint8_t image[NET_INPUTS])
 {
     int32_t sums[NET_NETWORKS * NET_CLASSES];
     net_sums(image, sums);
     return net_class_of(sums);
 }
+//% reals
+int net_classify(const float row[NET_INPUTS])
+{
+    int32_t sums[NET_NETWORKS * NET_CLASSES];
+    net_sums(row, sums);
+    return net_class_of(sums);
+}
+//% all
 
 #ifdef NET_MAIN
 #include <stdio.h>
+//% reals
+#include <string.h>
+//% all
 
-/* Images in, bytes as they are; a line for each out: the class, and the sums. */
+//% bytes
+/* Images in, raw bytes; a line for each out: the class, and the sums. */
 int main(void)
 {
     static uint8_t image[NET_INPUTS];
@@ -139,11 +190,32 @@ int main(void)
     while ((length = fread(image, 1, NET_INPUTS, stdin)) == NET_INPUTS) {
         uint32_t i;
         net_sums(image, sums);
+//% reals
+/* Rows in, little-endian float32; a line for each out: the class, and the sums. */
+int main(void)
+{
+    static uint8_t raw[4 * NET_INPUTS];
+    static float row[NET_INPUTS];
+    static int32_t sums[NET_NETWORKS * NET_CLASSES];
+    size_t length;
+    while ((length = fread(raw, 1, sizeof raw, stdin)) == sizeof raw) {
+        uint32_t i;
+        for (i = 0; i < NET_INPUTS; i++) {
+            const uint8_t *b = raw + 4 * i;
+            uint32_t bits = (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
+            memcpy(row + i, &bits, sizeof bits);
+        }
+        net_sums(row, sums);
+//% all
         printf("%d", net_class_of(sums));
         for (i = 0; i < NET_NETWORKS * NET_CLASSES; i++) printf(" %ld", (long)sums[i]);
         printf("\n");
     }
+//% bytes
     if (length != 0) fprintf(stderr, "the last image is cut short\n");
+//% reals
+    if (length != 0) fprintf(stderr, "the last row is cut short\n");
+//% all
     return length != 0 || ferror(stdin) || fflush(stdout) != 0;
 }
 #endif

@@ -165,14 +165,14 @@ pub fn limits_of_bytes(layer: &Layer) -> Vec<Counts> {
 
 /// The largest counts of spins, (N − s)/2, at which the neurons of a layer are +1.
 pub fn limits_of_spins(layer: &Layer) -> Vec<Counts> {
-    let inputs = layer.weights.columns() as i64;
+    let inputs = layer.weights().columns() as i64;
     limits(layer, |threshold| (inputs - threshold).div_euclid(2))
 }
 
 /// Neurons that a group lacks are never +1.
 fn limits(layer: &Layer, limit: impl Fn(i64) -> i64) -> Vec<Counts> {
-    let mut limits = vec![[i32::MIN; GROUP]; layer.weights.rows().div_ceil(GROUP)];
-    for (row, &threshold) in layer.thresholds.iter().enumerate() {
+    let mut limits = vec![[i32::MIN; GROUP]; layer.weights().rows().div_ceil(GROUP)];
+    for (row, &threshold) in layer.thresholds().iter().enumerate() {
         limits[row / GROUP][row % GROUP] = limit(i64::from(threshold)).clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32;
     }
     limits

@@ -1,9 +1,11 @@
 //! Random networks, and the same networks in plain sums.
-#![allow(dead_code)] // every test binary uses a part
+#![allow(dead_code)] // every test binary uses some of it
+
+pub mod exports;
 
 use isinglass_bits::{BitMatrix, Model, Network, Preprocessing};
 
-/// A generator that is good enough to choose bits.
+/// A generator good enough to choose bits.
 pub struct Random(pub u64);
 
 impl Random {
@@ -38,7 +40,7 @@ impl Plain {
             let biases = (0..pair[1]).map(|unit| if unit % 2 == 0 { 0.0 } else { 0.3 * random.signed() }).collect();
             (pair[0], weights, biases)
         };
-        Self { layers: sizes.windows(2).map(layer).collect(), preprocessing: Preprocessing { offset: 33.5, scale: 0.0125 } }
+        Self { layers: sizes.windows(2).map(layer).collect(), preprocessing: Preprocessing::new(33.5, 0.0125).unwrap() }
     }
 
     pub fn packed(&self) -> Network {
@@ -50,7 +52,7 @@ impl Plain {
 
     /// The output's sums for one image: every input preprocessed by itself, every field in 64-bit floats, `sign(0) = +1`.
     pub fn sums(&self, image: &[u8]) -> Vec<i32> {
-        let Preprocessing { offset, scale } = self.preprocessing;
+        let (offset, scale) = (self.preprocessing.offset(), self.preprocessing.scale());
         let mut x: Vec<f64> = image.iter().map(|&byte| (f64::from(byte) - f64::from(offset)) * f64::from(scale)).collect();
         for (index, (inputs, weights, biases)) in self.layers.iter().enumerate() {
             let sums: Vec<f64> = weights.chunks(*inputs).map(|row| row.iter().zip(&x).map(|(w, x)| w * x).sum()).collect();

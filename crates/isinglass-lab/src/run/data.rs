@@ -26,17 +26,21 @@ impl RunConfig {
     }
 }
 
+/// A split's values, as a network takes them.
+pub fn values(split: &Split) -> Values<'_> {
+    match split.pixels() {
+        Pixels::Bytes(bytes) => Values::Bytes(bytes),
+        Pixels::Floats(floats) => Values::Floats(floats),
+    }
+}
+
 /// A split as a network sees it.
 ///
 /// # Errors
 ///
 /// Those of [`Examples::new`].
 pub fn examples(split: &Split, classes: usize) -> Result<Examples<'_>, RunError> {
-    let values = match split.pixels() {
-        Pixels::Bytes(bytes) => Values::Bytes(bytes),
-        Pixels::Floats(floats) => Values::Floats(floats),
-    };
-    Ok(Examples::new(values, split.image_len(), split.labels(), classes)?.remembering(split.digest_memo()))
+    Ok(Examples::new(values(split), split.image_len(), split.labels(), classes)?.remembering(split.digest_memo()))
 }
 
 /// Checks that a network can look at the data.

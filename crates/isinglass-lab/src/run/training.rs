@@ -60,6 +60,8 @@ pub struct Ready {
     pub train: usize,
     /// Examples held out.
     pub validation: usize,
+    /// Shape of the network, `784-512×2-10`.
+    pub shape: String,
     /// Size of the network.
     pub size: Size,
     /// What the initialisation came to.
@@ -98,6 +100,7 @@ impl Run {
             progress,
             train: trainer.partition().train().len(),
             validation: trainer.partition().validation().len(),
+            shape: config.shape(),
             size: Size::of_layers(&config.layers()?),
             initialisation: trainer.initialisation().cloned().ok_or_else(not_drawn)?.into(),
             notices,

@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 
 use clap::builder::RangedU64ValueParser;
 use isinglass_bits::{Isa, Model, Predictor};
-use isinglass_lab::packing;
 use isinglass_net::{Examples, Inference, Network, Rng, Values};
 use isinglass_theory::verdict::digits;
 use serde_json::json;
@@ -64,7 +63,9 @@ impl Args {
             return Err(usage(format!("--seconds {}: a time above 0, and at most an hour", self.seconds)));
         }
         let model = self.model.load()?;
-        let floats = packing::unpack(&model)?;
+        // The bytes that real numbers are rounded to are as good as any.
+        let model = Model::new(model.networks().to_vec(), model.preprocessing(), model.tau())?;
+        let floats = Network::from_packed(&model)?;
         let images = random_images(&model);
         let labels = labels_of(&model, &images)?;
         let threads = self.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
@@ -77,8 +78,7 @@ impl Args {
         for (batch, threads) in plan {
             let mut sides = Sides::new(&model, &floats, batch, threads);
             let count = batch * model.inputs();
-            let examples = Examples::new(Values::Bytes(&images[..count]), model.inputs(), &labels[..batch], model.classes());
-            let examples = examples.map_err(isinglass_lab::run::RunError::from)?;
+            let examples = Examples::new(Values::Bytes(&images[..count]), model.inputs(), &labels[..batch], model.classes())?;
             let (packed, float) = sides.measure(&images[..count], &examples, Duration::from_secs_f64(self.seconds))?;
             rows.push(row(batch, threads, packed, float));
             bar.inc(1);
@@ -118,7 +118,7 @@ impl<'a> Sides<'a> {
         // The first round warms up; after that, rounds of both until the time is over.
         while packed.len() < 4 || began.elapsed() < budget {
             packed.push(self.time_packed(images)?);
-            float.push(self.time_float(images, examples, &indices));
+            float.push(self.time_float(images, examples, &indices)?);
         }
         Ok((median(&mut packed[1..]), median(&mut float[1..])))
     }
@@ -134,7 +134,7 @@ impl<'a> Sides<'a> {
         Ok(began.elapsed().as_secs_f64() / f64::from(repeats))
     }
 
-    fn time_float(&mut self, images: &[u8], examples: &Examples<'_>, indices: &[u32]) -> f64 {
+    fn time_float(&mut self, images: &[u8], examples: &Examples<'_>, indices: &[u32]) -> Result<f64, CliError> {
         let (began, mut repeats) = (Instant::now(), 0);
         while repeats == 0 || began.elapsed() < ROUND {
             match &mut self.float {
@@ -145,25 +145,24 @@ impl<'a> Sides<'a> {
                 }
                 Float::Batches(networks) => {
                     for network in networks {
-                        std::hint::black_box(network.score(examples, indices));
+                        std::hint::black_box(network.score(examples, indices)?);
                     }
                 }
             }
             repeats += 1;
         }
-        began.elapsed().as_secs_f64() / f64::from(repeats)
+        Ok(began.elapsed().as_secs_f64() / f64::from(repeats))
     }
 }
 
 /// The output of a float network for a single image, row by row: what a library's product of a matrix and a vector does.
 fn fields(network: &Network, image: &[u8]) -> Vec<f32> {
     let mut x: Vec<f32> = image.iter().map(|&byte| f32::from(byte)).collect();
-    let last = network.layers.len() - 1;
-    for (index, layer) in network.layers.iter().enumerate() {
-        let scale = 1.0 / (layer.inputs as f32).sqrt();
+    for layer in network.layers() {
+        let scale = 1.0 / (layer.inputs() as f32).sqrt();
         let field = |(row, bias): (&[f32], &f32)| dot(row, &x) * scale + bias;
-        let fields = layer.means.chunks_exact(layer.inputs).zip(&layer.bias).map(field);
-        x = if index == last { fields.collect() } else { fields.map(|field| if field >= 0.0 { 1.0 } else { -1.0 }).collect() };
+        let fields = layer.rows().zip(layer.bias()).map(field);
+        x = if layer.spec().is_output() { fields.collect() } else { fields.map(|field| if field >= 0.0 { 1.0 } else { -1.0 }).collect() };
     }
     x
 }
@@ -208,10 +207,9 @@ fn agreement(model: &Model, floats: &[Network], images: &[u8], labels: &[u8], th
             labels_of(&first, images)?
         }
     };
-    let examples = Examples::new(Values::Bytes(images), model.inputs(), &labels, model.classes());
-    let examples = examples.map_err(isinglass_lab::run::RunError::from)?;
+    let examples = Examples::new(Values::Bytes(images), model.inputs(), &labels, model.classes())?;
     let indices: Vec<u32> = (0..labels.len() as u32).collect();
-    let score = Inference::new(&floats[0], 256, threads).score(&examples, &indices);
+    let score = Inference::new(&floats[0], 256, threads).score(&examples, &indices)?;
     Ok((score.accuracy * labels.len() as f64).round() as usize)
 }
 

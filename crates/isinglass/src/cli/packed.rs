@@ -3,10 +3,8 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use isinglass_bits::{BitMatrix, Model, Network};
-use isinglass_data::Split;
-use isinglass_lab::run::values;
-use isinglass_net::Values;
+use isinglass_bits::{BitMatrix, Model, Network, Prediction};
+use isinglass_data::{Pixels, Split};
 use serde_json::{Value, json};
 
 use super::CliError;
@@ -194,7 +192,23 @@ pub fn shape_text(model: &Model) -> String {
 
 /// The fraction of a split's examples whose class is found, and how many examples there are.
 pub fn accuracy_on(model: &Model, split: &Split, threads: usize) -> Result<(f64, usize), CliError> {
-    let prediction = model.predictor().predict_on(inputs_of(model, split)?, threads)?;
+    let prediction = predict_split(model, split, threads)?;
     let correct = prediction.classes().iter().zip(split.labels()).filter(|(class, label)| **class == usize::from(**label)).count();
     Ok((correct as f64 / split.len() as f64, split.len()))
+}
+
+/// What a model says of a split's examples. A table may hold nothing but bytes; a model of bytes takes nothing else.
+pub fn predict_split(model: &Model, split: &Split, threads: usize) -> Result<Prediction, CliError> {
+    let mut predictor = model.predictor();
+    match (split.pixels(), model.quantiser()) {
+        (Pixels::Bytes(bytes), None) => Ok(predictor.predict_on(bytes, threads)?),
+        (Pixels::Bytes(bytes), Some(_)) => {
+            let reals: Vec<f32> = bytes.iter().map(|&byte| f32::from(byte)).collect();
+            Ok(predictor.predict_on(&reals, threads)?)
+        }
+        (Pixels::Floats(reals), Some(_)) => Ok(predictor.predict_on(reals, threads)?),
+        (Pixels::Floats(_), None) => {
+            Err(usage("these examples are real numbers, and this network takes bytes: scale them as the training images were, to whole numbers from 0 to 255"))
+        }
+    }
 }

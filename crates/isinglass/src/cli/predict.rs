@@ -3,21 +3,22 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use isinglass_bits::Model;
+use isinglass_bits::{Model, Prediction};
 use isinglass_data::{Split, images};
 use isinglass_lab::run::RunConfig;
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Record, to_record};
 use super::output::{FormatArgs, ThreadsArgs, usage};
-use super::packed::{ModelArgs, bytes_of};
+use super::packed::{ModelArgs, predict_split};
 use super::run::tables::{grouped, percent};
 use super::{CliError, Format};
 
 /// Predicts classes with a packed network.
 ///
 /// With --data, or --test-images, the accuracy on a test set: correct/total, the number that `evaluate` prints for the same network. With --input, the class and the probabilities of every
-/// image in a file: a PNG of one image or of a sheet of them without gaps (bright on dark, as in MNIST; see --invert), .npy, IDX, or CSV without labels.
+/// image in a file: a PNG of one image or of a sheet of them without gaps (bright on dark, as in MNIST; see --invert), .npy, IDX, or CSV without labels. A network trained on a table takes the
+/// table's real numbers, .npy or CSV, and rounds them by the rule in its file.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   isinglass predict model.safetensors --data mnist
@@ -28,11 +29,11 @@ pub struct Args {
     #[command(flatten)]
     model: ModelArgs,
 
-    /// Images to predict: PNG, .npy, IDX or CSV
+    /// Images to predict: PNG, .npy, IDX or CSV; rows of a table: .npy or CSV
     #[arg(long, value_name = "FILE", conflicts_with_all = ["data", "test_images"])]
     input: Option<PathBuf>,
 
-    /// The images are dark on bright: look at their negative
+    /// Invert the images (dark strokes on a light background)
     #[arg(long, requires = "input")]
     invert: bool,
 
@@ -58,13 +59,6 @@ pub struct Args {
     output: FormatArgs,
 }
 
-/// What was predicted.
-struct Predictions {
-    classes: Vec<usize>,
-    /// `[image][class]`.
-    probabilities: Vec<f64>,
-}
-
 impl Args {
     pub fn run(self) -> Result<(), CliError> {
         // Beside --data, clap forgets that this one requires --input.
@@ -79,16 +73,24 @@ impl Args {
     }
 
     fn predict_images(&self, model: &Model, path: &Path) -> Result<(), CliError> {
-        let mut bytes = images::read(path, shape_of_images(model))?;
-        if self.invert {
-            bytes.iter_mut().for_each(|byte| *byte = 255 - *byte);
-        }
-        let predictions = self.predict(model, &bytes)?;
+        let threads = self.threads.count();
+        let prediction = if model.quantiser().is_some() {
+            if self.invert {
+                return Err(usage("--invert is for images, and this network takes real numbers"));
+            }
+            model.predictor().predict_on(&images::read_reals(path, model.inputs())?, threads)?
+        } else {
+            let mut bytes = images::read(path, shape_of_images(model))?;
+            if self.invert {
+                bytes.iter_mut().for_each(|byte| *byte = 255 - *byte);
+            }
+            model.predictor().predict_on(&bytes, threads)?
+        };
         let mut answer = Answer::default();
-        answer.fact("images", predictions.classes.len());
+        answer.fact("images", prediction.len());
         let rows = match self.output.format {
-            Format::Json => predictions.objects(),
-            _ => predictions.rows(None),
+            Format::Json => objects(&prediction),
+            _ => rows(&prediction, None),
         };
         answer.rows("predictions", rows);
         Ok(answer.print(self.output.format)?)
@@ -98,16 +100,16 @@ impl Args {
         let (name, test) = self.test_set(model)?;
         if test.image_len() != model.inputs() {
             let (found, expected) = (test.image_len(), model.inputs());
-            return Err(usage(format!("the images of {name} have {found} pixels, the network looks at {expected}")));
+            return Err(usage(format!("the examples of {name} have {found} values, the network takes {expected}")));
         }
-        let predictions = self.predict(model, bytes_of(&test)?)?;
-        let correct = predictions.classes.iter().zip(test.labels()).filter(|(class, label)| **class == usize::from(**label)).count();
+        let prediction = predict_split(model, &test, self.threads.count())?;
+        let correct = prediction.classes().iter().zip(test.labels()).filter(|(class, label)| **class == usize::from(**label)).count();
         let accuracy = correct as f64 / test.len() as f64;
         let mut answer = Answer::default();
         match self.output.format {
             Format::Table => {
                 let (correct, images) = (grouped(correct), grouped(test.len()));
-                return Ok(writeln!(io::stdout().lock(), "{}: {correct} of {images} test images right of {name}", percent(accuracy))?);
+                return Ok(writeln!(io::stdout().lock(), "accuracy {} ({correct} of {images} {name} test images)", percent(accuracy))?);
             }
             Format::Json => answer.facts(to_record(&json!({
                 "accuracy": accuracy,
@@ -116,15 +118,9 @@ impl Args {
                 "data": name,
                 "networks": model.networks().len(),
             }))),
-            Format::Csv => answer.rows("predictions", predictions.rows(Some(test.labels()))),
+            Format::Csv => answer.rows("predictions", rows(&prediction, Some(test.labels()))),
         };
         Ok(answer.print(self.output.format)?)
-    }
-
-    fn predict(&self, model: &Model, bytes: &[u8]) -> Result<Predictions, CliError> {
-        let mut predictor = model.predictor();
-        let sums = predictor.sums_on(bytes, self.threads.count())?;
-        Ok(Predictions { classes: predictor.classes_of(&sums), probabilities: predictor.probabilities_of(&sums) })
     }
 
     /// The test images of what the flags name, else of what the network was packed with.
@@ -148,34 +144,37 @@ impl Args {
 fn shape_of_images(model: &Model) -> (usize, usize) {
     let inputs = model.inputs();
     let side = inputs.isqrt();
-    model.image.unwrap_or(if side * side == inputs { (side, side) } else { (1, inputs) })
+    model.image().unwrap_or(if side * side == inputs { (side, side) } else { (1, inputs) })
 }
 
-impl Predictions {
-    fn of_images(&self) -> impl Iterator<Item = (usize, &[f64])> {
-        let classes = self.probabilities.len() / self.classes.len().max(1);
-        self.classes.iter().copied().zip(self.probabilities.chunks(classes.max(1)))
-    }
+/// An object for every example.
+fn objects(prediction: &Prediction) -> Vec<Record> {
+    let object = |(image, &class): (usize, &usize)| {
+        let probabilities = prediction.probabilities_of(image);
+        let mut object =
+            to_record(&json!({"image": image, "class": class, "probability": probabilities[class], "probabilities": probabilities}));
+        if let Some(name) = prediction.name(image) {
+            object.insert("name".to_owned(), name.into());
+        }
+        object
+    };
+    prediction.classes().iter().enumerate().map(object).collect()
+}
 
-    /// An object for every image.
-    fn objects(&self) -> Vec<Record> {
-        let object = |(image, (class, probabilities)): (usize, (usize, &[f64]))| {
-            to_record(&json!({"image": image, "class": class, "probability": probabilities[class], "probabilities": probabilities}))
-        };
-        self.of_images().enumerate().map(object).collect()
-    }
-
-    /// A flat row for every image, with its label where it has one.
-    fn rows(&self, labels: Option<&[u8]>) -> Vec<Record> {
-        let row = |(image, (class, probabilities)): (usize, (usize, &[f64]))| {
-            let mut row = Record::from_iter([("image".to_owned(), image.into())]);
-            if let Some(labels) = labels {
-                row.insert("label".to_owned(), labels[image].into());
-            }
-            row.insert("class".to_owned(), class.into());
-            row.extend(probabilities.iter().enumerate().map(|(class, &p)| (format!("p{class}"), Value::from(p))));
-            row
-        };
-        self.of_images().enumerate().map(row).collect()
-    }
+/// A flat row for every example, with its label where it has one.
+fn rows(prediction: &Prediction, labels: Option<&[u8]>) -> Vec<Record> {
+    let row = |(image, &class): (usize, &usize)| {
+        let mut row = Record::from_iter([("image".to_owned(), image.into())]);
+        if let Some(labels) = labels {
+            row.insert("label".to_owned(), labels[image].into());
+        }
+        row.insert("class".to_owned(), class.into());
+        if let Some(name) = prediction.name(image) {
+            row.insert("name".to_owned(), name.into());
+        }
+        let probabilities = prediction.probabilities_of(image);
+        row.extend(probabilities.iter().enumerate().map(|(class, &p)| (format!("p{class}"), Value::from(p))));
+        row
+    };
+    prediction.classes().iter().enumerate().map(row).collect()
 }

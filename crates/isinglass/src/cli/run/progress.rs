@@ -130,11 +130,8 @@ pub fn introduce(ready: &Ready, config: &RunConfig, data: &Dataset, directory: &
         format!("{} real parameters", grouped(size.float_parameters))
     };
     tell(&format!(
-        "network  {}-{}×{}-{}, surrogate {}, neuron {neuron}: {weights}, {}",
-        data.train.image_len(),
-        config.width,
-        config.depth,
-        data.classes,
+        "network  {}, surrogate {}, neuron {neuron}: {weights}, {}",
+        ready.shape,
         config.surrogate,
         kibibytes(size.bytes),
     ));

@@ -1,0 +1,105 @@
+//! Layers of a packed network.
+
+use alloc::format;
+use alloc::vec::Vec;
+
+use crate::{BitMatrix, Error};
+
+/// A layer of ±1 neurons: neuron `i` is +1 where `Σ_j S_ij x_j ≥ t_i`.
+///
+/// ```
+/// use isinglass_bits::{BitMatrix, Layer};
+///
+/// let weights = BitMatrix::from_fn(2, 5, |neuron, input| neuron == 0 || input < 2);
+/// assert_eq!(Layer::new(weights.clone(), vec![2, 0])?.thresholds(), [2, 0]);
+/// assert!(Layer::new(weights, vec![2]).is_err()); // two neurons need two thresholds
+/// # Ok::<(), isinglass_bits::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Layer {
+    weights: BitMatrix,
+    thresholds: Vec<i32>,
+}
+
+impl Layer {
+    /// A layer with a row of weights and a threshold for every neuron.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Shape`] if there are not as many thresholds as rows.
+    pub fn new(weights: BitMatrix, thresholds: Vec<i32>) -> Result<Self, Error> {
+        if thresholds.len() != weights.rows() {
+            return Err(Error::Shape(format!("{} thresholds for {} neurons", thresholds.len(), weights.rows())));
+        }
+        Ok(Self { weights, thresholds })
+    }
+
+    /// `S`, a row for every neuron.
+    pub fn weights(&self) -> &BitMatrix {
+        &self.weights
+    }
+
+    /// `t`, one for every neuron.
+    pub fn thresholds(&self) -> &[i32] {
+        &self.thresholds
+    }
+
+    /// Number of inputs.
+    pub fn inputs(&self) -> usize {
+        self.weights.columns()
+    }
+
+    /// Number of neurons.
+    pub fn neurons(&self) -> usize {
+        self.weights.rows()
+    }
+
+    /// Whether both layers have as many inputs and as many neurons.
+    pub(crate) fn has_shape_of(&self, other: &Self) -> bool {
+        (self.inputs(), self.neurons()) == (other.inputs(), other.neurons())
+    }
+}
+
+/// The output layer: the field of class `k` is `Σ_j S_kj x_j/√N + b_k`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Output {
+    weights: BitMatrix,
+    bias: Vec<f32>,
+}
+
+impl Output {
+    /// An output layer with a row of weights and a bias for every class.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Shape`] if there are not as many biases as rows, [`Error::Value`] if a bias is not finite.
+    pub fn new(weights: BitMatrix, bias: Vec<f32>) -> Result<Self, Error> {
+        if bias.len() != weights.rows() {
+            return Err(Error::Shape(format!("output layer: {} biases for {} classes", bias.len(), weights.rows())));
+        }
+        if let Some(class) = bias.iter().position(|bias| !bias.is_finite()) {
+            return Err(Error::Value(format!("output layer: the bias of class {class} is {}, which is not finite", bias[class])));
+        }
+        Ok(Self { weights, bias })
+    }
+
+    /// `S`, a row for every class.
+    pub fn weights(&self) -> &BitMatrix {
+        &self.weights
+    }
+
+    /// `b`, one for every class.
+    pub fn bias(&self) -> &[f32] {
+        &self.bias
+    }
+
+    /// Number of inputs.
+    pub fn inputs(&self) -> usize {
+        self.weights.columns()
+    }
+
+    /// Number of classes.
+    pub fn classes(&self) -> usize {
+        self.weights.rows()
+    }
+}
