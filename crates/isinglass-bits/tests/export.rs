@@ -54,7 +54,7 @@ fn images(random: &mut Random, inputs: usize) -> Vec<u8> {
 
 /// Odd widths, depths from 1 to 4, ensembles, and ties.
 fn models() -> Vec<Model> {
-    let shapes: [(usize, &[usize]); 12] = [
+    let shapes: [(usize, &[usize]); 13] = [
         (1, &[1, 1, 1]),
         (1, &[63, 1, 2]),
         (1, &[64, 63, 10]),
@@ -67,6 +67,7 @@ fn models() -> Vec<Model> {
         (3, &[784, 65, 501, 501, 501, 10]),
         (16, &[65, 63, 63, 10]),
         (5, &[100, 8, 16, 3]),
+        (1, &[5, 17, 3]),
     ];
     let mut random = Random(7);
     let mut models: Vec<Model> = shapes.iter().map(|(count, sizes)| model(&mut random, *count, sizes, usual_bias)).collect();
