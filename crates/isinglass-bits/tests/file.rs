@@ -170,7 +170,11 @@ fn whole(header: &str, data: &[u8]) -> Vec<u8> {
 
 #[test]
 fn sizes_are_not_believed() {
-    let (header, data) = parts(&model().to_bytes());
+    [model(), extended()].iter().for_each(assert_sizes_are_not_believed);
+}
+
+fn assert_sizes_are_not_believed(model: &Model) {
+    let (header, data) = parts(&model.to_bytes());
     let digits: Vec<(usize, usize)> = {
         let bytes = header.as_bytes();
         let starts = (0..bytes.len()).filter(|&at| bytes[at].is_ascii_digit() && (at == 0 || !bytes[at - 1].is_ascii_digit()));
@@ -283,7 +287,7 @@ fn a_right_sum_does_not_help_what_is_wrong() {
         }),
     );
     refused(
-        "a bias that is no number",
+        "a bias that is NaN",
         forged(|header, data| {
             let start = header["output.bias"]["data_offsets"][0].as_u64().unwrap() as usize;
             data[start..start + 4].copy_from_slice(&f32::NAN.to_le_bytes());
@@ -362,7 +366,7 @@ fn a_right_sum_does_not_help_a_wrong_quantiser_or_wrong_names() {
     refused("a name too few", &|header, _| edit(header, "\"setosa\",", ""));
     refused("a name too many", &|header, _| edit(header, "\"setosa\",", "\"setosa\",\"x\","));
     refused("a name twice", &|header, _| edit(header, "\"setosa\"", "\"é\""));
-    refused("a name that is no text", &|header, _| edit(header, "\"setosa\"", "7"));
+    refused("a name that is not text", &|header, _| edit(header, "\"setosa\"", "7"));
     refused("the older format", &|header, _| edit(header, "\"format\":2", "\"format\":1"));
     refused("a later format", &|header, _| edit(header, "\"format\":2", "\"format\":3"));
     // Format 2 without anything that needs it: there is one file for one model.
