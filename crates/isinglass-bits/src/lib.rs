@@ -1,7 +1,7 @@
 //! Binary neural networks as packed bits.
 //!
 //! Weights and neurons are ±1, one bit each.
-//! A layer's sum is counted with XNOR and popcount, a neuron compares that sum with an integer ([`threshold_of_spins`]), and the first layer takes bytes as they are.
+//! A layer's sum is counted with XNOR and popcount, a neuron compares that sum with an integer ([`threshold_of_spins`]), and the first layer takes raw bytes.
 //! Nothing is rounded, so every machine gives the same answer.
 //! Tables of real numbers are turned into bytes first, by a rule that is stored with the network ([`Quantiser`]).
 //! Files are safetensors, as large as their bits.

@@ -1,6 +1,7 @@
 //! A matrix of spins, one bit each.
 //!
-//! Spin `j` of a row is bit `j mod 8`, counted from the least, of byte `j/8`; 1 stands for +1 and 0 for −1. Rows begin at whole bytes, and the bits left over are 0.
+//! Spin `j` of a row is bit `j mod 8` of byte `j/8`, counted from the least significant; 1 stands for +1 and 0 for −1.
+//! Rows begin at byte boundaries, and unused bits are 0.
 //!
 //! ```
 //! use isinglass_bits::BitMatrix;
@@ -26,26 +27,26 @@ pub struct BitMatrix {
     bytes: Vec<u8>,
 }
 
-/// The most columns of a matrix. Sums over a row, also of bytes, stay far within 32 bits.
+/// The largest number of columns. Sums over a row, even of bytes, stay well within 32 bits.
 pub const MAX_COLUMNS: usize = 1 << 20;
 
 impl BitMatrix {
-    /// Takes packed rows.
+    /// A matrix of packed rows.
     ///
     /// # Errors
     ///
-    /// [`Error::Shape`] if there are no rows or columns, too many columns, or not as many bytes as they need; [`Error::Padding`] if a bit beyond the columns is set.
+    /// [`Error::Shape`] if there are no rows or columns, too many columns, or the wrong number of bytes; [`Error::Padding`] if a bit beyond the last column is set.
     pub fn new(rows: usize, columns: usize, bytes: Vec<u8>) -> Result<Self, Error> {
         let shape = |reason: &str| Err(Error::Shape(format!("a matrix of {rows} × {columns}: {reason}")));
         if rows == 0 || columns == 0 {
-            return shape("there is at least one row and one column");
+            return shape("it needs at least one row and one column");
         }
         if columns > MAX_COLUMNS {
             return shape(&format!("at most {MAX_COLUMNS} columns"));
         }
         let stride = columns.div_ceil(8);
         if rows.checked_mul(stride) != Some(bytes.len()) {
-            return shape(&format!("{} bytes instead of {stride} for each row", bytes.len()));
+            return shape(&format!("{} bytes, not {stride} for each row", bytes.len()));
         }
         let used = columns % 8;
         if used != 0 && bytes.chunks(stride).any(|row| row[stride - 1] >> used != 0) {
@@ -67,7 +68,7 @@ impl BitMatrix {
                 bytes[row * stride + column / 8] |= u8::from(is_up(row, column)) << (column % 8);
             }
         }
-        Self::new(rows, columns, bytes).expect("packed by the rules")
+        Self::new(rows, columns, bytes).expect("at least one row and column, and not too many columns")
     }
 
     /// Number of rows.
@@ -85,7 +86,7 @@ impl BitMatrix {
         &self.bytes
     }
 
-    /// All rows, packed; whoever writes them keeps the bits beyond the columns 0.
+    /// All rows, packed. Writers must keep the bits beyond the columns 0.
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.bytes
     }

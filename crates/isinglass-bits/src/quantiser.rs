@@ -221,7 +221,7 @@ fn byte_of(value: f32, centre: f32, factor: f32) -> u8 {
     ((t + WHOLE).to_bits() as u8).wrapping_add(CENTRE)
 }
 
-/// `steps/width`, or 0 where that is no f32: for constant columns, and almost constant ones.
+/// `steps/width`, or 0 where that overflows: for constant and almost constant columns.
 fn factor(steps: f64, width: f64) -> f32 {
     let factor = (steps / width) as f32;
     if factor.is_finite() { factor } else { 0.0 }

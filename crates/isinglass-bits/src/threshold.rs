@@ -1,14 +1,15 @@
 //! Neurons as integer thresholds.
 //!
-//! A neuron is +1 where its field is not negative, `sign(0) = +1`. Its field is an increasing function of an integer, the sum `s` of `N` products:
+//! A neuron is +1 if its field is not negative: `sign(0) = +1`. The field is an increasing function of an integer, the sum `s` of `N` products:
 //!
 //! ```text
 //! s/√N + b                                where the inputs are spins, −N ≤ s ≤ N
 //! (s − offset·Σ_j S_j)·scale/√N + b       where the inputs are bytes, −255N ≤ s ≤ 255N
 //! ```
 //!
-//! so there is one integer `t` with `neuron = +1 ⇔ s ≥ t`. It is found by bisection on the field as 64-bit floats give it: rounding keeps an increasing function increasing, so
-//! the comparison decides as the floats do for every sum, at every edge.
+//! so there is one integer `t` with `neuron = +1 ⇔ s ≥ t`.
+//! It is found by bisection on the field as computed in 64-bit floats.
+//! Rounding keeps an increasing function increasing, so the comparison decides as the floats do, for every sum.
 //!
 //! ```
 //! use isinglass_bits::threshold_of_spins;
@@ -21,13 +22,13 @@
 
 use crate::Preprocessing;
 
-/// The threshold of a neuron behind `inputs` spins.
+/// The threshold of a neuron with `inputs` spins as inputs.
 pub fn threshold_of_spins(inputs: usize, bias: f32) -> i32 {
     let root = libm::sqrt(inputs as f64);
     first(inputs as i64, |sum| sum as f64 / root + f64::from(bias) >= 0.0)
 }
 
-/// The threshold of a neuron behind `inputs` bytes, the sum of its weights being `row_sum`.
+/// The threshold of a neuron with `inputs` bytes as inputs, whose weights sum to `row_sum`.
 pub fn threshold_of_bytes(inputs: usize, row_sum: i64, bias: f32, preprocessing: Preprocessing) -> i32 {
     let root = libm::sqrt(inputs as f64);
     let shift = f64::from(preprocessing.offset()) * row_sum as f64;
@@ -35,7 +36,7 @@ pub fn threshold_of_bytes(inputs: usize, row_sum: i64, bias: f32, preprocessing:
     first(255 * inputs as i64, |sum| (sum as f64 - shift) * scale / root + f64::from(bias) >= 0.0)
 }
 
-/// The first sum from `−limit` on where the neuron is up; `limit + 1` if there is none.
+/// The smallest sum, from `−limit`, for which the neuron is +1; `limit + 1` if there is none.
 fn first(limit: i64, is_up: impl Fn(i64) -> bool) -> i32 {
     let (mut down, mut up) = (-limit - 1, limit + 1);
     while up - down > 1 {

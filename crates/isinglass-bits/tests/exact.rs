@@ -1,11 +1,11 @@
-//! Packed networks against plain sums, and thresholds against whole-number arithmetic.
+//! Packed networks against plain sums, and thresholds against integer arithmetic.
 
 mod support;
 
 use isinglass_bits::{BitMatrix, Isa, Model, Predictor, Preprocessing, threshold_of_bytes, threshold_of_spins};
 use support::{Plain, Random, images, network};
 
-/// Around bytes, words, panels of 16 and 32; those of the paper's networks and of benchmarks.
+/// Around the sizes of bytes, words, and panels of 16 and 32; and the widths of the paper's networks and the benchmarks.
 const WIDTHS: [usize; 9] = [1, 17, 63, 64, 65, 501, 784, 1000, 4096];
 
 #[test]
@@ -88,7 +88,7 @@ fn thresholds_of_spins_are_exact_at_every_edge() {
                 _ => random.signed(),
             };
             if bias != 0.0 && bias.abs() < 1e-6 {
-                continue; // beyond the whole numbers of the check
+                continue; // beyond the integers of the check
             }
             let threshold = i64::from(threshold_of_spins(inputs, bias));
             let limit = inputs as i64;

@@ -15,7 +15,7 @@ fn matrix(random: &mut Random, rows: usize, columns: usize) -> BitMatrix {
     BitMatrix::from_fn(rows, columns, |_, _| random.bits() & 1 == 1)
 }
 
-/// Thresholds where sums often are, so that being off by one shows, and those that no sum reaches.
+/// Thresholds near typical sums, so that being off by one shows, and some that no sum reaches.
 fn layer(random: &mut Random, rows: usize, columns: usize, largest: i64) -> Layer {
     let spread = largest * (columns as f64).sqrt() as i64;
     let never_or_always = [i32::MIN, i32::MAX, -(largest as i32) * columns as i32, largest as i32 * columns as i32 + 1];
@@ -43,7 +43,7 @@ fn model(random: &mut Random, count: usize, sizes: &[usize], bias: fn(&mut Rando
     model
 }
 
-/// Images of noise; black, white; and of few bright bytes.
+/// A black image, a white one, noise, and sparse noise.
 fn images(random: &mut Random, inputs: usize) -> Vec<u8> {
     let mut images = vec![0; inputs];
     images.extend(vec![255; inputs]);
@@ -54,7 +54,7 @@ fn images(random: &mut Random, inputs: usize) -> Vec<u8> {
 
 /// Odd widths, depths from 1 to 4, ensembles, and ties.
 fn models() -> Vec<Model> {
-    let shapes: [(usize, &[usize]); 12] = [
+    let shapes: [(usize, &[usize]); 13] = [
         (1, &[1, 1, 1]),
         (1, &[63, 1, 2]),
         (1, &[64, 63, 10]),
@@ -67,17 +67,18 @@ fn models() -> Vec<Model> {
         (3, &[784, 65, 501, 501, 501, 10]),
         (16, &[65, 63, 63, 10]),
         (5, &[100, 8, 16, 3]),
+        (1, &[5, 17, 3]),
     ];
     let mut random = Random(7);
     let mut models: Vec<Model> = shapes.iter().map(|(count, sizes)| model(&mut random, *count, sizes, usual_bias)).collect();
-    // Classes that tie, and those that the smallest of biases decides on.
+    // Classes that tie, and those that the smallest biases decide.
     models.push(model(&mut random, 1, &[20, 16, 8, 10], |_| 0.0));
     models.push(model(&mut random, 3, &[20, 16, 2, 11], |_| 0.0));
     models.push(model(&mut random, 1, &[20, 16, 4, 30], |random| [0.0, -0.0, 1e-45, -1e-40, 1.2e-38][random.bits() as usize % 5]));
     models
 }
 
-/// What others printed, a line per image: the class, the sums, and perhaps the probabilities.
+/// Compares with what was printed, a line per image: the class, the sums, and perhaps the probabilities.
 fn assert_same(model: &Model, images: &[u8], lines: &[&str]) {
     let mut predictor = model.predictor();
     let per_image = model.networks().len() * model.classes();

@@ -1,14 +1,15 @@
-//! Files: what is in them, how long they are, and what becomes of damaged and foreign ones. Nothing may panic, and nothing may reserve memory that the file does not have.
+//! Files: their contents, their length, and how damaged and foreign ones are refused, without a panic and without allocating more than the file's size warrants.
 
 mod support;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use isinglass_bits::{Model, Predictor};
+use isinglass_bits::{Model, Predictor, Quantiser};
+use sha2::{Digest, Sha256};
 use support::{Plain, Random, images, network};
 
-/// Counts what is reserved.
+/// Counts what is allocated.
 struct Counting;
 
 static RESERVED: AtomicUsize = AtomicUsize::new(0);
@@ -41,26 +42,76 @@ fn model() -> Model {
     model.with_image(3, 3).unwrap()
 }
 
-/// Reads contents that are not ours. Whatever it makes of them, it takes no more memory than a small multiple of their length.
+/// The same with a quantiser and class names: format 2.
+fn extended() -> Model {
+    let centres = (0..9).map(|column| column as f32 - 4.0).collect();
+    let factors = (0..9).map(|column| if column == 3 { 0.0 } else { 1.5 * column as f32 + 0.1 }).collect();
+    let model = model().with_quantiser(Quantiser::new(centres, factors).unwrap()).unwrap();
+    model.with_class_names(["setosa", "versi \"color\"", "é"]).unwrap()
+}
+
+/// Models of both formats, with all that may be added or only some.
+fn models() -> [Model; 4] {
+    let named = model().with_class_names(["a", "b", "c"]).unwrap();
+    let real = model().with_quantiser(extended().quantiser().unwrap().clone()).unwrap();
+    [model(), extended(), named, real]
+}
+
+/// Reads foreign contents, and checks that it takes no more memory than a small multiple of their length.
 fn read(bytes: &[u8]) -> Result<Model, isinglass_bits::Error> {
     let before = RESERVED.load(Ordering::Relaxed);
     MOST.store(before, Ordering::Relaxed);
     let result = Model::from_bytes(bytes);
     let taken = MOST.load(Ordering::Relaxed).saturating_sub(before);
-    // Other tests of this file run beside this one; a size that is believed would be gigabytes.
-    assert!(taken <= 64 * bytes.len() + (1 << 24), "{taken} bytes were reserved for a file of {}", bytes.len());
+    // Other tests of this file run at the same time; trusting a wrong size would take gigabytes.
+    assert!(taken <= 64 * bytes.len() + (1 << 24), "{taken} bytes were allocated for a file of {}", bytes.len());
     result
 }
 
 #[test]
 fn what_is_written_is_what_is_read() {
-    let model = model();
-    let bytes = model.to_bytes();
-    assert_eq!(bytes, model.to_bytes());
-    let again = read(&bytes).unwrap();
-    assert_eq!(again, model);
-    assert_eq!(again.to_bytes(), bytes);
-    assert!(Model::is_packed(&bytes) && !Model::is_packed(b"other"));
+    for model in models() {
+        let bytes = model.to_bytes();
+        assert_eq!(bytes, model.to_bytes());
+        let again = read(&bytes).unwrap();
+        assert_eq!(again, model);
+        assert_eq!(again.to_bytes(), bytes);
+        assert!(Model::is_packed(&bytes) && !Model::is_packed(b"other"));
+    }
+}
+
+#[test]
+fn saved_files_are_complete_and_load() {
+    let directory = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("save");
+    std::fs::create_dir_all(&directory).unwrap();
+    let path = directory.join("model.safetensors");
+    for model in models() {
+        model.save(&path).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), model.to_bytes());
+        assert_eq!(Model::load(&path).unwrap(), model);
+    }
+    assert_eq!(std::fs::read_dir(&directory).unwrap().count(), 1, "temporary files are left over");
+    let missing = directory.join("no/such/model.safetensors");
+    assert!(model().save(&missing).unwrap_err().to_string().starts_with(&missing.display().to_string()));
+}
+
+#[test]
+fn models_of_bytes_are_written_as_before() {
+    // The bytes that the version before quantisers wrote for this model.
+    let sum = sha256(&model().to_bytes());
+    assert_eq!(sum, "46cfb483a3bd0fe08ae221633f3b6f3c59e6575622d0a35cf76a1e082136a3b5");
+    let format = |model: &Model| parts(&model.to_bytes()).0.split("format\\\":").nth(1).unwrap()[..1].to_owned();
+    assert_eq!(models().each_ref().map(format), ["1", "2", "2", "2"]);
+}
+
+#[test]
+fn unknown_formats_are_refused_with_a_way_out() {
+    // Whatever else such a file may hold.
+    let (header, data) = parts(&model().to_bytes());
+    for (from, to) in [("\\\"format\\\":1", "\\\"format\\\":3"), ("\\\"format\\\":1", "\\\"novelty\\\":7,\\\"format\\\":3")] {
+        let error = read(&whole(&header.replace(from, to), &data)).unwrap_err().to_string();
+        assert!(error.contains("format 3") && error.contains("update isinglass"), "{error}");
+    }
 }
 
 #[test]
@@ -81,23 +132,27 @@ fn a_file_is_its_bits_its_thresholds_and_less_than_two_kibibytes() {
 
 #[test]
 fn a_file_cut_off_anywhere_is_refused() {
-    let bytes = model().to_bytes();
-    for length in 0..bytes.len() {
-        assert!(read(&bytes[..length]).is_err(), "{length} of {} bytes", bytes.len());
+    for model in models() {
+        let bytes = model.to_bytes();
+        for length in 0..bytes.len() {
+            assert!(read(&bytes[..length]).is_err(), "{length} of {} bytes", bytes.len());
+        }
+        let longer = [&bytes[..], &[0]].concat();
+        assert!(read(&longer).is_err());
     }
-    let longer = [&bytes[..], &[0]].concat();
-    assert!(read(&longer).is_err());
 }
 
 #[test]
 fn a_file_with_any_bit_flipped_is_refused() {
-    let bytes = model().to_bytes();
-    for place in 0..bytes.len() {
-        for bit in 0..8 {
-            let mut damaged = bytes.clone();
-            damaged[place] ^= 1 << bit;
-            if let Ok(read) = read(&damaged) {
-                panic!("bit {bit} of byte {place} was flipped, and nobody noticed: {:?}", read.provenance);
+    for model in [model(), extended()] {
+        let bytes = model.to_bytes();
+        for place in 0..bytes.len() {
+            for bit in 0..8 {
+                let mut damaged = bytes.clone();
+                damaged[place] ^= 1 << bit;
+                if let Ok(read) = read(&damaged) {
+                    panic!("bit {bit} of byte {place} was flipped, and nobody noticed: {:?}", read.provenance);
+                }
             }
         }
     }
@@ -115,7 +170,11 @@ fn whole(header: &str, data: &[u8]) -> Vec<u8> {
 
 #[test]
 fn sizes_are_not_believed() {
-    let (header, data) = parts(&model().to_bytes());
+    [model(), extended()].iter().for_each(assert_sizes_are_not_believed);
+}
+
+fn assert_sizes_are_not_believed(model: &Model) {
+    let (header, data) = parts(&model.to_bytes());
     let digits: Vec<(usize, usize)> = {
         let bytes = header.as_bytes();
         let starts = (0..bytes.len()).filter(|&at| bytes[at].is_ascii_digit() && (at == 0 || !bytes[at - 1].is_ascii_digit()));
@@ -159,10 +218,21 @@ fn tensors_that_are_missing_superfluous_or_renamed_are_noticed() {
     }
 }
 
-/// Takes a file apart, changes it, and puts a right sum into it: what somebody would send who means harm.
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+/// Takes a file apart, changes it, and gives it the right sum, as somebody would who means harm.
 fn forged(change: impl FnOnce(&mut serde_json::Value, &mut Vec<u8>)) -> Vec<u8> {
-    use sha2::{Digest, Sha256};
-    let (header, mut data) = parts(&model().to_bytes());
+    forged_from(&model(), change)
+}
+
+fn forged_from(model: &Model, change: impl FnOnce(&mut serde_json::Value, &mut Vec<u8>)) -> Vec<u8> {
+    let (header, mut data) = parts(&model.to_bytes());
     let mut header: serde_json::Value = serde_json::from_str(&header).unwrap();
     change(&mut header, &mut data);
     let text = header["__metadata__"]["isinglass-bits"].as_str().unwrap().to_owned();
@@ -170,13 +240,13 @@ fn forged(change: impl FnOnce(&mut serde_json::Value, &mut Vec<u8>)) -> Vec<u8> 
     let mut hash = Sha256::new();
     hash.update(text.replacen(&old, "", 1));
     for name in ["input", "hidden.0", "hidden.1", "output"] {
-        for part in ["weights", if name == "output" { "bias" } else { "thresholds" }] {
+        for part in ["centres", "factors", "weights", "thresholds", "bias"] {
             if let Some(range) = header[format!("{name}.{part}")]["data_offsets"].as_array() {
                 hash.update(&data[range[0].as_u64().unwrap() as usize..range[1].as_u64().unwrap() as usize]);
             }
         }
     }
-    let sum: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    let sum = hex(&hash.finalize());
     header["__metadata__"]["isinglass-bits"] = text.replacen(&old, &sum, 1).into();
     whole(&header.to_string(), &data)
 }
@@ -217,7 +287,7 @@ fn a_right_sum_does_not_help_what_is_wrong() {
         }),
     );
     refused(
-        "a bias that is no number",
+        "a bias that is NaN",
         forged(|header, data| {
             let start = header["output.bias"]["data_offsets"][0].as_u64().unwrap() as usize;
             data[start..start + 4].copy_from_slice(&f32::NAN.to_le_bytes());
@@ -248,10 +318,68 @@ fn a_right_sum_does_not_help_what_is_wrong() {
 }
 
 #[test]
+fn a_right_sum_does_not_help_a_wrong_quantiser_or_wrong_names() {
+    let extended = extended();
+    assert!(read(&forged_from(&extended, |_, _| {})).is_ok(), "the forger forges well");
+    let refused = |what: &str, change: &dyn Fn(&mut serde_json::Value, &mut Vec<u8>)| {
+        let error = read(&forged_from(&extended, |header, data| change(header, data))).expect_err(what).to_string();
+        assert!(!error.contains("SHA-256"), "{what} was noticed by its sum only");
+    };
+    let put = |header: &serde_json::Value, data: &mut Vec<u8>, tensor: &str, value: f32| {
+        let start = header[tensor]["data_offsets"][0].as_u64().unwrap() as usize;
+        data[start + 4..start + 8].copy_from_slice(&value.to_le_bytes());
+    };
+    refused("a centre that is NaN", &|header, data| put(header, data, "input.centres", f32::NAN));
+    refused("an infinite centre", &|header, data| put(header, data, "input.centres", f32::INFINITY));
+    refused("a negative factor", &|header, data| put(header, data, "input.factors", -1.0));
+    refused("an infinite factor", &|header, data| put(header, data, "input.factors", f32::INFINITY));
+    refused("a matrix of centres", &|header, _| header["input.centres"]["shape"] = serde_json::json!([3, 3]));
+    refused("factors of another type", &|header, _| header["input.factors"]["dtype"] = "I32".into());
+    refused("centres without factors", &|header, _| {
+        let factors = header.as_object_mut().unwrap().remove("input.factors").unwrap();
+        header["input.something"] = factors;
+    });
+    refused("tensors under other names", &|header, _| {
+        for name in ["centres", "factors"] {
+            let tensor = header.as_object_mut().unwrap().remove(&format!("input.{name}")).unwrap();
+            header[format!("hidden.2.{name}")] = tensor;
+        }
+    });
+    refused("fewer centres and factors than inputs", &|header, data| {
+        // One column less: the freed bytes stay at the end of another tensor's place.
+        for tensor in ["input.centres", "input.factors"] {
+            header[tensor]["shape"] = serde_json::json!([8]);
+            let end = header[tensor]["data_offsets"][1].as_u64().unwrap();
+            header[tensor]["data_offsets"][1] = (end - 4).into();
+            data.drain(end as usize - 4..end as usize);
+            for (name, entry) in header.as_object_mut().unwrap() {
+                if name != "__metadata__" && name != tensor {
+                    for bound in entry["data_offsets"].as_array_mut().unwrap() {
+                        if bound.as_u64().unwrap() >= end {
+                            *bound = (bound.as_u64().unwrap() - 4).into();
+                        }
+                    }
+                }
+            }
+        }
+    });
+    refused("a name too few", &|header, _| edit(header, "\"setosa\",", ""));
+    refused("a name too many", &|header, _| edit(header, "\"setosa\",", "\"setosa\",\"x\","));
+    refused("a name twice", &|header, _| edit(header, "\"setosa\"", "\"é\""));
+    refused("a name that is not text", &|header, _| edit(header, "\"setosa\"", "7"));
+    refused("the older format", &|header, _| edit(header, "\"format\":2", "\"format\":1"));
+    refused("a later format", &|header, _| edit(header, "\"format\":2", "\"format\":3"));
+    // Format 2 without anything that needs it: there is one file for one model.
+    let error = read(&forged(|header, _| edit(header, "\"format\":1", "\"format\":2"))).unwrap_err().to_string();
+    assert!(error.contains("format 2 with the contents of format 1"), "{error}");
+}
+
+#[test]
 fn random_damage_never_panics() {
-    let bytes = model().to_bytes();
+    let files = [model().to_bytes(), extended().to_bytes()];
     let mut random = Random(11);
-    for _ in 0..20_000 {
+    for trial in 0..20_000 {
+        let bytes = &files[trial % 2];
         let mut damaged = bytes.clone();
         for _ in 0..1 + random.below(8) {
             match random.below(4) {
@@ -271,7 +399,7 @@ fn random_damage_never_panics() {
                 }
             }
         }
-        if damaged != bytes {
+        if damaged != *bytes {
             assert!(read(&damaged).is_err());
         }
     }

@@ -15,7 +15,7 @@ pub struct Limit {
 const CHAINS: usize = 12;
 
 impl Limit {
-    /// `vpopcntd` for AVX-512, `vpshufb` for AVX2 (32 look-ups of four bits), `popcnt` otherwise; none where there is no such instruction.
+    /// `vpopcntd` for AVX-512, `vpshufb` for AVX2 (32 look-ups of four bits), `popcnt` otherwise; none without such an instruction.
     pub fn new(isa: Isa) -> Option<Self> {
         #[cfg(target_arch = "x86_64")]
         {
@@ -33,7 +33,7 @@ impl Limit {
         None
     }
 
-    /// Products per second of one thread, the most of some slices of so many seconds each.
+    /// Products per second of one thread: the most of several slices of `seconds` each.
     pub fn measure(&self, seconds: f64, slices: usize) -> f64 {
         let run = |turns: usize| {
             let start = Instant::now();

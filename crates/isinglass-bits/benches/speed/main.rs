@@ -1,10 +1,10 @@
-//! `cargo bench -p isinglass-bits [-- [--quick] [--layers | --networks]]`: layers and networks on every instruction set, in turns with PyTorch and onnxruntime.
+//! `cargo bench -p isinglass-bits [-- [--quick] [--layers | --networks]]`: layers and networks on every instruction set, alternating with PyTorch and onnxruntime.
 //!
-//! Their side is `partner.py`, which says what to install; `ISINGLASS_PYTHON` names the interpreters, separated as in `PATH`. Without it only our side is measured.
-//! Every round measures each side and how fast this machine counts bits at all, by the best of a few slices that are shorter than the scheduler's where the work allows; ratios
-//! are medians over the rounds of a round's own ratio. They mean something on a noisy machine, absolute times little.
+//! `partner.py` runs the other libraries and says what to install; `ISINGLASS_PYTHON` names the interpreters, separated as in `PATH`. Without it only isinglass is measured.
+//! Every round measures each side, and how fast this machine can count bits, by the best of a few slices, shorter than the scheduler's where possible.
+//! Ratios are medians over the ratios of the rounds: they are meaningful on a noisy machine, absolute times much less so.
 //!
-//! Two threads are two of ours with a batch each, and one batch on two threads of theirs.
+//! With two threads, isinglass runs a batch on each, the others one batch on both.
 
 mod limit;
 mod partner;
@@ -18,7 +18,7 @@ use isinglass_bits::{BitMatrix, Isa, Layer, Model, Network, Predictor, Preproces
 use limit::{Limit, clock};
 use partner::Partner;
 
-/// Two sizes are a layer on spins, sums and thresholds; more are a network on bytes.
+/// Two sizes: a layer on spins, with sums and thresholds. More: a network on bytes.
 struct Case {
     sizes: &'static [usize],
     batch: usize,
@@ -41,7 +41,7 @@ impl Case {
     }
 }
 
-/// One of our threads with a batch of its own.
+/// One isinglass thread with its own batch.
 enum Worker {
     Layer { products: Products, inputs: BitMatrix, neurons: BitMatrix },
     Network { predictor: Predictor, images: Vec<u8> },
@@ -77,7 +77,7 @@ impl Worker {
     }
 }
 
-/// Whoever runs the case.
+/// The side that runs the case.
 enum Side {
     Ours { isa: Isa, limit: Option<Limit>, workers: Vec<Worker> },
     Theirs { partner: usize, name: String },
@@ -93,7 +93,7 @@ impl Side {
 
     /// Seconds per batch; workers share them.
     fn seconds(&mut self, count: usize, slices: usize, partners: &mut [Partner]) -> f64 {
-        // The threads of the side before go to sleep first.
+        // Lets the threads of the previous side go to sleep.
         thread::sleep(Duration::from_millis(10));
         match self {
             Self::Ours { workers, .. } => {
@@ -136,7 +136,7 @@ struct Plan {
 
 /// Seconds of a slice.
 const SLICE: f64 = 0.002;
-/// The same where threads are started for it: they share a core until the scheduler has moved one.
+/// The same where it starts threads: they share a core until the scheduler has moved one.
 const SLICE_OF_THREADS: f64 = 0.02;
 
 fn main() {
@@ -191,7 +191,7 @@ fn table(case: &Case, threads: usize, plan: &Plan, partners: &mut [Partner]) {
     };
     let counts: Vec<usize> = sides.iter_mut().map(&mut count).collect();
 
-    // A product of 4096³ takes a second in floats, and no slice of it is short.
+    // A product of 4096³ takes a second in floats, so no slice of it is short.
     let large = case.products() > 1e10;
     let (rounds, slices) = if large { (plan.rounds.div_ceil(3), 1) } else { (plan.rounds, plan.slices) };
     let mut times = vec![Vec::new(); sides.len()];

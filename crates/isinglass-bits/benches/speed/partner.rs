@@ -12,7 +12,7 @@ pub struct Partner {
     answers: BufReader<ChildStdout>,
     /// What it can run.
     pub sides: Vec<String>,
-    /// Of the libraries.
+    /// Versions of the libraries.
     pub versions: String,
 }
 
@@ -48,7 +48,7 @@ impl Partner {
         self.ask(&json!({"setup": {"side": side, "sizes": sizes, "batch": batch, "threads": threads}}));
     }
 
-    /// Seconds for so many runs of a side, the least of some slices.
+    /// Seconds for `count` runs of a side: the least of several slices.
     pub fn runs(&mut self, side: &str, count: usize, slices: usize) -> f64 {
         self.ask(&json!({"runs": count, "slices": slices, "side": side}))["seconds"].as_f64().expect("seconds")
     }
@@ -56,7 +56,7 @@ impl Partner {
 
 impl Drop for Partner {
     fn drop(&mut self) {
-        // Our own child; it ends with us.
+        // The child process ends with this one.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

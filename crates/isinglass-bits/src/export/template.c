@@ -77,7 +77,7 @@ void net_sums(const float row[NET_INPUTS], int32_t sums[NET_NETWORKS * NET_CLASS
 {
     uint8_t image[NET_INPUTS];
 //% all
-    uint32_t neurons[2][NET_ROW(NET_WIDEST)];
+    uint32_t neurons[2][NET_ROW(NET_WIDEST)] = {{0}};
     const uint32_t *weights = net_weights;
     const net_input_threshold *input_threshold = net_input_thresholds;
 #if NET_DEPTH > 1
