@@ -104,7 +104,7 @@ fn recommend<A: Activation + Clone>(
 /// What is left of signal and gradient after `depth` layers.
 fn factors<A: Activation>(field: &MeanField<A>, point: &Point, depth: usize) -> Result<(Option<f64>, Option<f64>), Error> {
     let half = Correlation::new(0.5)?;
-    let over_depth = |rate: f64| rate.powf(depth as f64);
+    let over_depth = |rate: f64| libm::pow(rate, depth as f64);
     match point.q_star {
         VarianceFixedPoint::Zero => {
             // The slope depends on the variance that the signal still has.
@@ -152,8 +152,8 @@ fn weights_that_keep_gradients<A: Activation + Clone>(network: &Network<A>) -> R
         return Ok(1.0);
     }
     let excess = |log_sigma2: f64| -> Result<f64, Error> {
-        let chi_1 = network.at(Some(log_sigma2.exp()), 0.0)?.chi_1()?;
-        Ok(chi_1.unwrap_or(f64::INFINITY).ln())
+        let chi_1 = network.at(Some(libm::exp(log_sigma2)), 0.0)?.chi_1()?;
+        Ok(libm::log(chi_1.unwrap_or(f64::INFINITY)))
     };
     // χ₁ grows with σ_w²: outwards from σ_w² = 1 until it changes sides, no further than an integral can be certified.
     let direction = if excess(0.0)? < 0.0 { 1.0 } else { -1.0 };
@@ -161,7 +161,7 @@ fn weights_that_keep_gradients<A: Activation + Clone>(network: &Network<A>) -> R
     for _ in 0..80 {
         let next = last + direction;
         if excess(next)? * direction >= 0.0 {
-            return Ok(bracketed("χ₁ = 1", f64::min(last, next), f64::max(last, next), excess)?.exp());
+            return Ok(libm::exp(bracketed("χ₁ = 1", f64::min(last, next), f64::max(last, next), excess)?));
         }
         last = next;
     }
@@ -177,7 +177,7 @@ fn smallest_sigma2<A: Activation + Clone>(
     depth: usize,
     reach: f64,
 ) -> Result<Option<f64>, Error> {
-    let needed = (-reach / depth as f64).exp();
+    let needed = libm::exp(-reach / depth as f64);
     let shortfall = |sigma2: f64| -> Result<f64, Error> {
         let point = Point::of(&network.at(Some(sigma2), sigma_b2)?)?;
         Ok(signal_rate(&point).unwrap_or(0.0) - needed)

@@ -80,7 +80,7 @@ impl Correlation {
     /// The angle `θ = arccos c`, accurate near 0.
     pub fn angle(self) -> f64 {
         // tan²(θ/2) = (1 − c)/(1 + c)
-        2.0 * self.deficit.sqrt().atan2(self.sum().sqrt())
+        2.0 * libm::atan2(self.deficit.sqrt(), self.sum().sqrt())
     }
 
     /// `1 + c`.

@@ -143,7 +143,7 @@ impl<A: Activation> Network<A> {
             let sigma_b2 = if q == 0.0 { 0.0 } else { self.phi().critical_excess(q)? + q * (1.0 - m.slope_square) };
             Ok(CriticalPoint { q, sigma2, sigma_b2 })
         };
-        let excess = |log_q: f64| -> Result<f64, Error> { Ok(self.phi().moments(log_q.exp())?.slope_square - 1.0) };
+        let excess = |log_q: f64| -> Result<f64, Error> { Ok(self.phi().moments(libm::exp(log_q))?.slope_square - 1.0) };
         let mut points = Vec::new();
         let at_zero = self.phi().moments(0.0)?;
         if at_zero.mean_square == 0.0 && (at_zero.slope_square - 1.0).abs() <= ROUNDING {
@@ -152,7 +152,7 @@ impl<A: Activation> Network<A> {
             for (low, high) in grid_intervals() {
                 let Some(at_high) = certified(excess(high))? else { break };
                 if excess(low)? * at_high < 0.0 {
-                    let point = at(bracketed("B(q) = 1", low, high, excess)?.exp())?;
+                    let point = at(libm::exp(bracketed("B(q) = 1", low, high, excess)?))?;
                     if point.sigma_b2 >= 0.0 {
                         points.push(point);
                     }
@@ -167,7 +167,7 @@ impl<A: Activation> Network<A> {
         if self.model().weight_variance() != WeightVariance::Means {
             return Ok(vec![Segment { from: start, to: None }]);
         }
-        let over = |log_q: f64| -> Result<f64, Error> { Ok(self.critical_sigma2(log_q.exp())? - 1.0) };
+        let over = |log_q: f64| -> Result<f64, Error> { Ok(self.critical_sigma2(libm::exp(log_q))? - 1.0) };
         let mut segments = Vec::new();
         let mut open = start.sigma2.is_some_and(|sigma2| sigma2 <= 1.0).then_some(start);
         let mut inside = open.is_some();
@@ -178,10 +178,13 @@ impl<A: Activation> Network<A> {
                 continue;
             }
             // A line that starts on the limit and leaves it at once has no crossing: only its start is allowed.
-            let crossing =
-                if over(low)? * at_high < 0.0 { Some(self.critical_point(bracketed("σ_m² = 1", low, high, over)?.exp())?) } else { None };
+            let crossing = if over(low)? * at_high < 0.0 {
+                Some(self.critical_point(libm::exp(bracketed("σ_m² = 1", low, high, over)?))?)
+            } else {
+                None
+            };
             if now_inside {
-                open = Some(crossing.map_or_else(|| self.critical_point(high.exp()), Ok)?);
+                open = Some(crossing.map_or_else(|| self.critical_point(libm::exp(high)), Ok)?);
             } else if let Some(from) = open.take() {
                 segments.push(Segment { from, to: Some(crossing.unwrap_or(from)) });
             }

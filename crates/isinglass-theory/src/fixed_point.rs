@@ -44,6 +44,9 @@ impl VarianceFixedPoint {
 /// How far a slope may be from 1 and still count as 1: rounding in `σ² φ'(0)²`.
 const ROUNDING: f64 = 4.0 * f64::EPSILON;
 
+/// `ln ½`.
+const LOG_HALF: f64 = -std::f64::consts::LN_2;
+
 impl<A: Activation> MeanField<A> {
     /// `q*`, the stable fixed point of [`variance_map`](Self::variance_map).
     pub fn variance_fixed_point(&self) -> Result<VarianceFixedPoint, Error> {
@@ -94,8 +97,8 @@ impl<A: Activation> MeanField<A> {
             } else {
                 high = q;
             }
-            let step = (next / q).ln() / (1.0 - q * slope / next);
-            let proposal = q * step.exp();
+            let step = libm::log(next / q) / (1.0 - q * slope / next);
+            let proposal = q * libm::exp(step);
             let inside = proposal > low && proposal < high && step.is_finite();
             let updated = if inside { proposal } else { low.sqrt() * high.sqrt() };
             let converged = (updated - q).abs() <= 2.0 * f64::EPSILON * q || high - low <= 4.0 * f64::EPSILON * high;
@@ -143,22 +146,22 @@ impl<A: Activation> MeanField<A> {
             if low <= 0.0 {
                 return Ok(Correlation::ZERO);
             }
-            let excess = |log_c: f64| -> Result<f64, Error> { Ok(map(Correlation::new(log_c.exp())?)?.c().ln() - log_c) };
-            return match root_of_decreasing(low.ln(), 0.5f64.ln(), excess)? {
-                Some(log_c) => Correlation::new(log_c.exp()),
+            let excess = |log_c: f64| -> Result<f64, Error> { Ok(libm::log(map(Correlation::new(libm::exp(log_c))?)?.c()) - log_c) };
+            return match root_of_decreasing(libm::log(low), LOG_HALF, excess)? {
+                Some(log_c) => Correlation::new(libm::exp(log_c)),
                 None => Ok(half),
             };
         }
         // c* ≥ ½: solved for δ = 1 − c.
         let excess = |log_deficit: f64| -> Result<f64, Error> {
-            Ok(map(Correlation::from_deficit(log_deficit.exp())?)?.deficit().ln() - log_deficit)
+            Ok(libm::log(map(Correlation::from_deficit(libm::exp(log_deficit))?)?.deficit()) - log_deficit)
         };
         let mut low = map(Correlation::ONE)?.deficit();
         if keeps_equal {
             // δ = 0 is the unstable fixed point: go towards it until δ' > δ. It is never far, since χ₁ is above 1 by more than rounding.
             const NEAREST: f64 = 1e-30;
             low = 0.1;
-            while excess(low.ln())? <= 0.0 {
+            while excess(libm::log(low))? <= 0.0 {
                 low *= 0.1;
                 if low < NEAREST {
                     return Ok(Correlation::ONE);
@@ -168,8 +171,8 @@ impl<A: Activation> MeanField<A> {
         if low == 0.0 {
             return Ok(Correlation::ONE);
         }
-        match root_of_decreasing(low.ln(), 0.5f64.ln(), excess)? {
-            Some(log_deficit) => Correlation::from_deficit(log_deficit.exp()),
+        match root_of_decreasing(libm::log(low), LOG_HALF, excess)? {
+            Some(log_deficit) => Correlation::from_deficit(libm::exp(log_deficit)),
             None => Ok(half),
         }
     }

@@ -352,7 +352,8 @@ impl<A: Activation> MeanField<A> {
         let gap = inputs.q_a.sqrt() - inputs.q_b.sqrt();
         let product = root * inputs.correlation.c();
         let distance = gap * gap + 2.0 * root * inputs.correlation.deficit();
-        let determinant = (w * root / norm).powi(2) * inputs.correlation.one_minus_square() + w * b * distance / (norm * norm);
+        let overlap = w * root / norm;
+        let determinant = overlap * overlap * inputs.correlation.one_minus_square() + w * b * distance / (norm * norm);
         let c = (v * product + b) / norm;
         let deficit = if c < 0.5 { 1.0 - c } else { determinant / (1.0 + (w * product + b) / norm) + (w - v) * product / norm };
         Ok(FieldPair { q_a, q_b, correlation: Correlation::from_both(c, deficit) })

@@ -215,7 +215,7 @@ fn near_one(x: f64) -> String {
     if !(0.999..1.0).contains(&x) {
         return digits(x);
     }
-    let decimals = (1.0 - (1.0 - x).max(1e-15).log10().floor()) as usize;
+    let decimals = (1.0 - libm::log10((1.0 - x).max(1e-15)).floor()) as usize;
     format!("{x:.decimals$}")
 }
 
@@ -242,7 +242,7 @@ pub fn digits(x: f64) -> String {
             _ => text,
         };
     }
-    let decimals = (3 - size.log10().floor() as i32).max(0) as usize;
+    let decimals = (3 - libm::log10(size).floor() as i32).max(0) as usize;
     let text = format!("{x:.decimals$}");
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }

@@ -1,5 +1,7 @@
 //! The paper's claims, each as a test of what is true. `docs/paper.md` lists them with their verdicts.
 
+#![allow(clippy::disallowed_methods)] // Expected values may come from the standard library.
+
 mod common;
 
 use std::f64::consts::{FRAC_2_PI, FRAC_PI_2, PI};

@@ -1,5 +1,7 @@
 //! Each misprint of the paper: the printed form fails, the corrected form holds. Numbered as in `docs/paper.md`.
 
+#![allow(clippy::disallowed_methods)] // Expected values may come from the standard library.
+
 mod common;
 
 use std::f64::consts::{FRAC_PI_2, PI, SQRT_2};

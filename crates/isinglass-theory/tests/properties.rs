@@ -1,5 +1,7 @@
 //! Properties of the maps, over random networks and signals, and finite differences.
 
+#![allow(clippy::disallowed_methods)] // Expected values may come from the standard library.
+
 mod common;
 
 use isinglass_theory::activation::{Activation, FieldPair, Parity, Phi, Tanh};

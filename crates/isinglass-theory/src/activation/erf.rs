@@ -55,7 +55,7 @@ impl Activation for Erf {
 
     fn slope(&self, h: f64) -> f64 {
         let x = self.gain() * h;
-        FRAC_2_SQRT_PI * self.gain() * (-x * x).exp()
+        FRAC_2_SQRT_PI * self.gain() * libm::exp(-x * x)
     }
 
     fn curvature(&self, h: f64) -> f64 {
@@ -75,8 +75,8 @@ impl Activation for Erf {
         let root = (1.0 + 2.0 * p).sqrt();
         let slope_square = FRAC_2_PI * self.twice_gain_square / root;
         Ok(Moments {
-            mean_square: FRAC_2_PI * p.atan2(root),
-            deficit: FRAC_2_PI * root.atan2(p),
+            mean_square: FRAC_2_PI * libm::atan2(p, root),
+            deficit: FRAC_2_PI * libm::atan2(root, p),
             slope_square,
             growth: slope_square / (1.0 + p),
         })
@@ -128,12 +128,12 @@ impl ArcPair {
 
     /// `arcsin(κ/√((1+p)(1+r)))`.
     pub(super) fn arc(&self) -> f64 {
-        (self.correlation.c() * self.root_product).atan2(self.adjacent)
+        libm::atan2(self.correlation.c() * self.root_product, self.adjacent)
     }
 
     /// `π/2 − arc`.
     pub(super) fn complement(&self) -> f64 {
-        self.adjacent.atan2(self.correlation.c() * self.root_product)
+        libm::atan2(self.adjacent, self.correlation.c() * self.root_product)
     }
 
     /// The arc at `c = 1` minus the arc, from the sine and cosine of the difference; no term cancels for `c ≥ 0`.
@@ -141,19 +141,19 @@ impl ArcPair {
         let c = self.correlation.c();
         let adjacent_at_one = (1.0 + self.p + self.r).sqrt();
         if c < 0.0 {
-            return self.root_product.atan2(adjacent_at_one) - self.arc();
+            return libm::atan2(self.root_product, adjacent_at_one) - self.arc();
         }
         let scale = (1.0 + self.p) * (1.0 + self.r);
         let sine = self.root_product * self.correlation.one_minus_square() * scale / (self.adjacent + c * adjacent_at_one);
         let cosine = c * self.p * self.r + adjacent_at_one * self.adjacent;
-        sine.atan2(cosine)
+        libm::atan2(sine, cosine)
     }
 }
 
 /// `t − arctan t`, which is O(t³), without cancellation.
 pub(super) fn minus_arctan(t: f64) -> f64 {
     if t > 0.25 {
-        return t - t.atan();
+        return t - libm::atan(t);
     }
     // t³/3 − t⁵/5 + …: 16^{-n} at the switch, so 14 terms reach the last bit.
     let t2 = t * t;

@@ -73,7 +73,7 @@ impl Activation for Relu {
     fn pair_moments(&self, pair: &FieldPair) -> Result<PairMoments, Error> {
         let theta = pair.correlation.angle();
         // sin θ + (π − θ) cos θ, in terms of π − θ so that it does not cancel as c → −1.
-        let opposite = 2.0 * pair.correlation.sum().sqrt().atan2(pair.correlation.deficit().sqrt());
+        let opposite = 2.0 * libm::atan2(pair.correlation.sum().sqrt(), pair.correlation.deficit().sqrt());
         let c_out = sine_minus_theta_cosine(opposite) / PI;
         let deficit = pair.correlation.deficit() - sine_minus_theta_cosine(theta) / PI;
         Ok(homogeneous_pair(0.5, pair, Correlation::from_both(c_out, deficit)))
@@ -95,7 +95,7 @@ impl Activation for Relu {
 /// `sin θ − θ cos θ`, which is O(θ³), without cancellation.
 fn sine_minus_theta_cosine(theta: f64) -> f64 {
     if theta > 0.5 {
-        return theta.sin() - theta * theta.cos();
+        return libm::sin(theta) - theta * libm::cos(theta);
     }
     // Σ_{n≥1} (−1)^{n+1} 2n θ^{2n+1}/(2n+1)!
     let theta2 = theta * theta;
