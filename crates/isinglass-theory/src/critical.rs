@@ -200,7 +200,7 @@ impl<A: Activation> Network<A> {
 /// A value that could be certified. A scan over all scales ends where the quadrature of a user's `φ` does.
 fn certified(value: Result<f64, Error>) -> Result<Option<f64>, Error> {
     match value {
-        Err(Error::NotConverged { .. }) => Ok(None),
+        Err(Error::NotConverged { .. } | Error::HeavyTail { .. }) => Ok(None),
         other => other.map(Some),
     }
 }

@@ -100,6 +100,20 @@ pub enum Error {
         wanted: f64,
     },
 
+    /// The tails of an integrand do not fall off, or cannot be followed far enough to see it.
+    #[error(
+        "{what} at q = {q:e} could not be certified: what lies beyond {range} standard deviations is not negligible or not finite; \
+         use a smaller q, or a φ that grows more slowly"
+    )]
+    HeavyTail {
+        /// The quantity.
+        what: &'static str,
+        /// The variance of the field.
+        q: f64,
+        /// How far from the mean the integrand was seen to be finite.
+        range: usize,
+    },
+
     /// The derivatives that an activation states are not those of its value.
     #[error("φ' and φ'' do not belong to φ: dA/dq at q = {q:e} is {by_parts} by parts and {by_curvature} from E[φ'² + φφ'']")]
     InconsistentDerivatives {

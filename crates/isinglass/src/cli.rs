@@ -211,8 +211,12 @@ impl CliError {
         use isinglass_lab::sweep::slurm::SlurmError;
         use isinglass_theory::Error as TheoryError;
         match self {
-            Self::Theory(TheoryError::NotConverged { .. } | TheoryError::NoRoot(_)) | Self::Output(_) => ExitCode::from(1),
-            Self::Simulate(SimulateError::Theory(TheoryError::NotConverged { .. } | TheoryError::NoRoot(_))) => ExitCode::from(1),
+            Self::Theory(TheoryError::NotConverged { .. } | TheoryError::HeavyTail { .. } | TheoryError::NoRoot(_)) | Self::Output(_) => {
+                ExitCode::from(1)
+            }
+            Self::Simulate(SimulateError::Theory(
+                TheoryError::NotConverged { .. } | TheoryError::HeavyTail { .. } | TheoryError::NoRoot(_),
+            )) => ExitCode::from(1),
             Self::Data(error) if went_wrong_on_the_way(error) => ExitCode::from(1),
             Self::Run(error) if broke_off(error) => ExitCode::from(1),
             Self::Pack(PackError::Differs { .. } | PackError::Write { .. }) => ExitCode::from(1),
