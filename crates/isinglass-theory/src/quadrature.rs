@@ -1,7 +1,7 @@
 //! Certified Gaussian expectations of smooth functions.
 //!
 //! The trapezoidal rule on the line converges exponentially for analytic integrands; Gauss–Hermite does not when the integrand
-//! has poles near the real axis (25 nodes leave 0.16 on `E erf²` at `q = 100`). The step is halved until the last halving
+//! has poles near the real axis (25 nodes are off by 0.18 on `E erf²` at `q = 100`). The step is halved until the last halving
 //! changed the result by less than [`TOLERANCE`]. The range of integration is extended until what lies beyond it is negligible.
 //! An integral that fails either test is an error, never a number.
 //!

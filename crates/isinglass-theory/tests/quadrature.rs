@@ -6,7 +6,7 @@ mod common;
 
 use common::{close, pair};
 use isinglass_theory::Error;
-use isinglass_theory::activation::{Activation, FieldPair};
+use isinglass_theory::activation::{Activation, Erf, FieldPair};
 use isinglass_theory::quadrature::expectation;
 
 /// `e^h`: `E e^{kh} = e^{k²q/2}`.
@@ -93,6 +93,15 @@ fn powers_are_exact_to_the_degree_at_which_they_overflow() {
     }
     // E h_a²h_b² = q²(1 + 2c²)
     close(Power(2).pair_moments(&pair(2.0, 2.0, 0.6)).unwrap().product, 4.0 * (1.0 + 2.0 * 0.36), 1e-12);
+}
+
+#[test]
+fn sigmoids_are_exact_where_gauss_hermite_quadrature_fails() {
+    // `examples/gauss_hermite.rs` shows by how much.
+    for q in [1.0, 10.0, 100.0] {
+        let value = expectation("E erf²", q, |h| libm::erf(h).powi(2)).unwrap();
+        close(value, Erf::new(1.0).moments(q).unwrap().mean_square, 1e-13);
+    }
 }
 
 #[test]
