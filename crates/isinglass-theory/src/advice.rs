@@ -130,10 +130,7 @@ fn factors<A: Activation>(field: &MeanField<A>, point: &Point, depth: usize) -> 
 }
 
 /// The point where signals survive best. Biases of their own only pull signals together: without a critical point at `σ_b² > 0`, none are best.
-pub(crate) fn best_initialisation<A: Activation + Clone>(
-    network: &Network<A>,
-    critical: &CriticalSet,
-) -> Result<(Option<f64>, f64), Error> {
+pub fn best_initialisation<A: Activation + Clone>(network: &Network<A>, critical: &CriticalSet) -> Result<(Option<f64>, f64), Error> {
     if let Some(point) = critical.first_reachable() {
         return Ok((point.sigma2, point.sigma_b2));
     }

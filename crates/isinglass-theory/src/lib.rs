@@ -13,7 +13,6 @@
 //! | one step of the maps | [`MeanField::pair_map`], [`MeanField::chi`] |
 //! | where it is critical | [`Network::critical_set`] |
 //! | which variances to use for a depth | [`Advice`] |
-//! | all that in words | [`verdict`] |
 //!
 //! ```
 //! use isinglass_theory::{Model, Network, Neuron, Phase, Point};
@@ -50,7 +49,6 @@ pub mod model;
 pub mod neuron;
 pub mod point;
 pub mod quadrature;
-pub mod verdict;
 
 pub use advice::{Advice, Recommendation};
 pub use correlation::Correlation;

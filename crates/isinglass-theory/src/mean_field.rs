@@ -121,11 +121,6 @@ impl<A: Activation> Network<A> {
     pub fn is_step(&self) -> bool {
         self.phi.slope(0.0).is_infinite()
     }
-
-    /// The name to use in sentences.
-    pub(crate) fn neuron_name(&self) -> String {
-        self.neuron.map_or_else(|| "this neuron".to_owned(), |neuron| neuron.to_string())
-    }
 }
 
 /// Fields of a smaller variance than this see a linear `φ`, to the last digit.

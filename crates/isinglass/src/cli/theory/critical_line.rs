@@ -1,6 +1,7 @@
 //! `isinglass theory critical-line`.
 
-use isinglass_theory::{CriticalPoint, CriticalSet, Model, Network, verdict};
+use isinglass_lab::verdict;
+use isinglass_theory::{CriticalPoint, CriticalSet, Model, Network};
 use serde_json::Value;
 
 use super::network::{NetworkArgs, OutputArgs, describe_network, describe_variances, network_title, usage};

@@ -5,7 +5,8 @@ use std::io::{self, IsTerminal, Write};
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use isinglass_lab::phase_diagram::{Cell, PhaseDiagram, Quantity, linspace};
-use isinglass_theory::{CriticalPoint, CriticalSet, Model, Network, verdict};
+use isinglass_lab::verdict;
+use isinglass_theory::{CriticalPoint, CriticalSet, Model, Network};
 use serde_json::Value;
 
 use super::network::{NetworkArgs, OutputArgs, describe_network, weight_variance_key};

@@ -2,9 +2,9 @@
 
 use isinglass_lab::chart::{Axis, Callout, Colour, ColourMap, Dash, Figure, HeatMap, Panel, RefLine, Region, Series};
 use isinglass_lab::phase_diagram::{PhaseDiagram, Quantity, linspace};
+use isinglass_lab::verdict::digits;
 use isinglass_theory::activation::FieldPair;
 use isinglass_theory::advice::signal_rate;
-use isinglass_theory::verdict::digits;
 use isinglass_theory::{Advice, CriticalPoint, CriticalSet, Model, Network, Point, WeightVariance, depth_scale};
 
 use super::network::{BIAS_AXIS, network_title, weight_variance_axis};

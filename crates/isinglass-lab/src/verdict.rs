@@ -1,7 +1,8 @@
-//! The theory in words.
+//! The theory in words: what happens at a point, whether it can be critical, and which initialisation to use.
 //!
 //! ```
-//! use isinglass_theory::{Model, Network, Neuron, Point, verdict};
+//! use isinglass_lab::verdict;
+//! use isinglass_theory::{Model, Network, Neuron, Point};
 //!
 //! let field = Network::new(Model::LrtBinary, Neuron::Tanh(1.0))?.at(Some(0.9), 0.0)?;
 //! let words = verdict::of_point(&field, &Point::of(&field)?)?;
@@ -10,9 +11,10 @@
 //! # Ok::<(), isinglass_theory::Error>(())
 //! ```
 
-use crate::activation::Activation;
-use crate::advice::{best_initialisation, signal_rate};
-use crate::{
+use isinglass_theory::activation::{Activation, Parity};
+use isinglass_theory::advice::{best_initialisation, signal_rate};
+use isinglass_theory::point::CRITICAL_TOLERANCE;
+use isinglass_theory::{
     Advice, Correlation, CriticalPoint, CriticalSet, Error, MeanField, Model, Network, Phase, Point, VarianceFixedPoint, WeightVariance,
     depth_scale,
 };
@@ -51,7 +53,7 @@ pub fn of_advice<A: Activation + Clone>(network: &Network<A>, advice: &Advice) -
         let sigma2 = smallest.sigma2.unwrap_or_default();
         words.push(format!("The smallest {symbol} that carries signal and gradient through {depth} is {}.", near_one(sigma2)));
     }
-    if best.point.chi_1.is_some_and(|chi_1| chi_1 > 1.0 + crate::point::CRITICAL_TOLERANCE) {
+    if best.point.chi_1.is_some_and(|chi_1| chi_1 > 1.0 + CRITICAL_TOLERANCE) {
         words.push(format!(
             "Gradients grow there by χ₁ = {} per layer: use a small learning rate or clip them.",
             digits(best.point.chi_1.unwrap_or_default())
@@ -76,7 +78,7 @@ pub fn of_advice<A: Activation + Clone>(network: &Network<A>, advice: &Advice) -
 
 /// Whether a critical initialisation exists, where, and what is best if none does.
 pub fn of_criticality<A: Activation + Clone>(network: &Network<A>, critical: &CriticalSet) -> Result<String, Error> {
-    let neuron = network.neuron_name();
+    let neuron = network.neuron().map_or_else(|| "this neuron".to_owned(), |neuron| neuron.to_string());
     let place = |point: &CriticalPoint| coordinates(network, point.sigma2, point.sigma_b2);
     if !critical.is_reachable() {
         let reason = match critical {
@@ -163,7 +165,7 @@ fn missing_sentences<A: Activation>(field: &MeanField<A>, point: &Point) -> Vec<
         }
         VarianceFixedPoint::Every => words.push("Every variance is kept (dq = 1), so there is no single q* and ξ_q diverges.".to_owned()),
         VarianceFixedPoint::Zero if point.c_star.is_none() => {
-            let frozen = field.phi().homogeneity().is_none() || field.phi().parity() == crate::activation::Parity::Odd;
+            let frozen = field.phi().homogeneity().is_none() || field.phi().parity() == Parity::Odd;
             words.push(if frozen {
                 "At q* = 0 the correlation freezes at a value that depends on its start, so c*, χ and ξ_c do not exist; χ₁ is the limit σ_b² → 0⁺.".to_owned()
             } else {
@@ -222,7 +224,7 @@ fn near_one(x: f64) -> String {
 /// A number to four significant digits, without trailing zeros.
 ///
 /// ```
-/// use isinglass_theory::verdict::digits;
+/// use isinglass_lab::verdict::digits;
 ///
 /// assert_eq!(digits(std::f64::consts::FRAC_PI_2), "1.571");
 /// assert_eq!(digits(1.0), "1");
