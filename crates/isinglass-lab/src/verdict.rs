@@ -2,9 +2,9 @@
 //!
 //! ```
 //! use isinglass_lab::verdict;
-//! use isinglass_theory::{Model, Network, Neuron, Point};
+//! use isinglass_theory::{Model, Neuron, Point, RandomNetwork};
 //!
-//! let field = Network::new(Model::LrtBinary, Neuron::Tanh(1.0))?.at(Some(0.9), 0.0)?;
+//! let field = RandomNetwork::new(Model::LrtBinary, Neuron::Tanh(1.0))?.at(Some(0.9), 0.0)?;
 //! let words = verdict::of_point(&field, &Point::of(&field)?)?;
 //! assert!(words.starts_with("Noise-limited:"));
 //! assert!(words.contains("No critical initialisation exists"));
@@ -15,8 +15,8 @@ use isinglass_theory::activation::{Activation, Parity};
 use isinglass_theory::advice::{best_initialisation, signal_rate};
 use isinglass_theory::point::CRITICAL_TOLERANCE;
 use isinglass_theory::{
-    Advice, Correlation, CriticalPoint, CriticalSet, Error, MeanField, Model, Network, Phase, Point, VarianceFixedPoint, WeightVariance,
-    depth_scale,
+    Advice, Correlation, CriticalPoint, CriticalSet, Error, MeanField, Model, Phase, Point, RandomNetwork, VarianceFixedPoint,
+    WeightVariance, depth_scale,
 };
 
 /// What happens at a point, why what is missing is missing, and whether a critical initialisation exists at all.
@@ -28,7 +28,7 @@ pub fn of_point<A: Activation + Clone>(field: &MeanField<A>, point: &Point) -> R
 }
 
 /// What to use, and what to expect of it.
-pub fn of_advice<A: Activation + Clone>(network: &Network<A>, advice: &Advice) -> Result<String, Error> {
+pub fn of_advice<A: Activation + Clone>(network: &RandomNetwork<A>, advice: &Advice) -> Result<String, Error> {
     let mut words = vec![of_criticality(network, &advice.critical)?];
     let best = &advice.best;
     let (place, depth) = (coordinates(network, best.sigma2, best.sigma_b2), layers(advice.depth));
@@ -77,7 +77,7 @@ pub fn of_advice<A: Activation + Clone>(network: &Network<A>, advice: &Advice) -
 }
 
 /// Whether a critical initialisation exists, where, and what is best if none does.
-pub fn of_criticality<A: Activation + Clone>(network: &Network<A>, critical: &CriticalSet) -> Result<String, Error> {
+pub fn of_criticality<A: Activation + Clone>(network: &RandomNetwork<A>, critical: &CriticalSet) -> Result<String, Error> {
     let neuron = network.neuron().map_or_else(|| "this neuron".to_owned(), |neuron| neuron.to_string());
     let place = |point: &CriticalPoint| coordinates(network, point.sigma2, point.sigma_b2);
     if !critical.is_reachable() {
@@ -195,7 +195,7 @@ fn missing_sentences<A: Activation>(field: &MeanField<A>, point: &Point) -> Vec<
 }
 
 /// `(σ_m², σ_b²) = (1, 0)`, or `σ_b² = 0` for models without a weight variance.
-fn coordinates<A: Activation>(network: &Network<A>, sigma2: Option<f64>, sigma_b2: f64) -> String {
+fn coordinates<A: Activation>(network: &RandomNetwork<A>, sigma2: Option<f64>, sigma_b2: f64) -> String {
     match (network.model().weight_variance().symbol(), sigma2) {
         (Some(symbol), Some(sigma2)) => format!("({symbol}, σ_b²) = ({}, {})", digits(sigma2), digits(sigma_b2)),
         _ => format!("σ_b² = {}", digits(sigma_b2)),

@@ -5,7 +5,7 @@
 use std::f64::consts::PI;
 
 use isinglass_theory::activation::{Activation, Erf, Phi};
-use isinglass_theory::{Correlation, Error, Model, Network, Neuron};
+use isinglass_theory::{Correlation, Error, Model, Neuron, RandomNetwork};
 
 /// A small generator (xorshift64*).
 struct Random(u64);
@@ -101,7 +101,7 @@ fn main() -> Result<(), Error> {
     let (sigma_m2, q) = (0.9, 1.0);
     let phi = Phi::Erf(Erf::standard());
     entry(&phi);
-    let chi_1 = Network::new(Model::Deterministic, Neuron::Sign)?.at(Some(sigma_m2), 0.0)?.chi(q, Correlation::ONE)?;
+    let chi_1 = RandomNetwork::new(Model::Deterministic, Neuron::Sign)?.at(Some(sigma_m2), 0.0)?.chi(q, Correlation::ONE)?;
     println!("\nMean squared singular values; χ₁ = {chi_1:.4}\n");
     println!("| N | numerator | denominator | largest singular value of the denominator |\n|---|---|---|---|");
     for n in [64, 128, 256, 512] {

@@ -5,9 +5,9 @@
 //!   through `L` layers if `L ≤ reach · ξ`, `ξ = −1/ln r`; the paper's experiments put the limit of trainability at `3ξ`.
 //!
 //! ```
-//! use isinglass_theory::{Advice, Model, Network, Neuron};
+//! use isinglass_theory::{Advice, Model, Neuron, RandomNetwork};
 //!
-//! let advice = Advice::new(&Network::new(Model::Deterministic, Neuron::Sign)?, 40, 3.0)?;
+//! let advice = Advice::new(&RandomNetwork::new(Model::Deterministic, Neuron::Sign)?, 40, 3.0)?;
 //! assert!(!advice.critical.is_reachable());
 //! assert_eq!(advice.best.sigma2, Some(1.0));
 //! // χ₁ = 2/π at best: the sign neuron carries signals through 3ξ = 6.64 layers, not 40.
@@ -19,7 +19,9 @@
 
 use crate::activation::{Activation, FieldPair};
 use crate::root::bracketed;
-use crate::{Correlation, CriticalSet, Error, MeanField, Model, Network, Phase, Point, VarianceFixedPoint, WeightVariance, depth_scale};
+use crate::{
+    Correlation, CriticalSet, Error, MeanField, Model, Phase, Point, RandomNetwork, VarianceFixedPoint, WeightVariance, depth_scale,
+};
 
 /// The paper's empirical reach: networks train to about three depth scales.
 pub const DEFAULT_REACH: f64 = 3.0;
@@ -59,7 +61,7 @@ pub struct Advice {
 
 impl Advice {
     /// Advises on a network of `depth` layers.
-    pub fn new<A: Activation + Clone>(network: &Network<A>, depth: usize, reach: f64) -> Result<Self, Error> {
+    pub fn new<A: Activation + Clone>(network: &RandomNetwork<A>, depth: usize, reach: f64) -> Result<Self, Error> {
         if depth == 0 {
             return Err(Error::Unsupported("depth = 0: a network has at least one layer".into()));
         }
@@ -90,7 +92,7 @@ pub fn signal_rate(point: &Point) -> Option<f64> {
 }
 
 fn recommend<A: Activation + Clone>(
-    network: &Network<A>,
+    network: &RandomNetwork<A>,
     sigma2: Option<f64>,
     sigma_b2: f64,
     depth: usize,
@@ -130,7 +132,7 @@ fn factors<A: Activation>(field: &MeanField<A>, point: &Point, depth: usize) -> 
 }
 
 /// The point where signals survive best. Biases of their own only pull signals together: without a critical point at `σ_b² > 0`, none are best.
-pub fn best_initialisation<A: Activation + Clone>(network: &Network<A>, critical: &CriticalSet) -> Result<(Option<f64>, f64), Error> {
+pub fn best_initialisation<A: Activation + Clone>(network: &RandomNetwork<A>, critical: &CriticalSet) -> Result<(Option<f64>, f64), Error> {
     if let Some(point) = critical.first_reachable() {
         return Ok((point.sigma2, point.sigma_b2));
     }
@@ -144,7 +146,7 @@ pub fn best_initialisation<A: Activation + Clone>(network: &Network<A>, critical
 
 /// With real weights and noisy neurons signals survive the better the larger `σ_w²`, without ever reaching criticality; but gradients then explode.
 /// The sensible end is `χ₁ = 1`. A sign function does not see the scale of its weights at all.
-fn weights_that_keep_gradients<A: Activation + Clone>(network: &Network<A>) -> Result<f64, Error> {
+fn weights_that_keep_gradients<A: Activation + Clone>(network: &RandomNetwork<A>) -> Result<f64, Error> {
     if network.is_step() || network.model() != Model::StochasticNeurons {
         return Ok(1.0);
     }
@@ -168,7 +170,7 @@ fn weights_that_keep_gradients<A: Activation + Clone>(network: &Network<A>) -> R
 /// The smallest `σ² ≤ limit` at which signal and gradient keep `exp(−reach/depth)` per layer. The signal decides, since the correlation map is convex and its slope
 /// nowhere larger than `χ₁`; both grow with `σ²`.
 fn smallest_sigma2<A: Activation + Clone>(
-    network: &Network<A>,
+    network: &RandomNetwork<A>,
     limit: f64,
     sigma_b2: f64,
     depth: usize,

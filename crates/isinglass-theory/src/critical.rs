@@ -11,9 +11,9 @@
 //! Not all of a line can be used: the variance of means in `[−1, 1]` is at most 1.
 //!
 //! ```
-//! use isinglass_theory::{CriticalSet, Model, Network, Neuron};
+//! use isinglass_theory::{CriticalSet, Model, Neuron, RandomNetwork};
 //!
-//! let line = Network::new(Model::Deterministic, Neuron::Sign)?.critical_set()?;
+//! let line = RandomNetwork::new(Model::Deterministic, Neuron::Sign)?.critical_set()?;
 //! let CriticalSet::Line { start, allowed } = line else { panic!() };
 //! // The line of the sign neuron starts at (π/2, 0) and never comes inside σ_m² ≤ 1.
 //! assert!((start.sigma2.unwrap() - std::f64::consts::FRAC_PI_2).abs() < 1e-15);
@@ -23,7 +23,7 @@
 
 use crate::activation::Activation;
 use crate::root::bracketed;
-use crate::{Error, Model, Network, WeightVariance};
+use crate::{Error, Model, RandomNetwork, WeightVariance};
 
 /// A critical initialisation.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -48,7 +48,7 @@ pub struct Segment {
 /// All critical initialisations of a network.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CriticalSet {
-    /// A line, parametrised by `q` through [`Network::critical_point`].
+    /// A line, parametrised by `q` through [`RandomNetwork::critical_point`].
     Line {
         /// The limit `q → 0`.
         start: CriticalPoint,
@@ -84,7 +84,7 @@ impl CriticalSet {
 /// Rounding in `σ_m²` at the start of a line.
 const ROUNDING: f64 = 8.0 * f64::EPSILON;
 
-impl<A: Activation> Network<A> {
+impl<A: Activation> RandomNetwork<A> {
     /// All critical initialisations, and which of them can be used.
     pub fn critical_set(&self) -> Result<CriticalSet, Error> {
         if self.is_step() {

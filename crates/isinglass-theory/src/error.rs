@@ -3,9 +3,9 @@
 //! Every message names the value, the limit and the way out.
 //!
 //! ```
-//! use isinglass_theory::{Model, Network, Neuron};
+//! use isinglass_theory::{Model, Neuron, RandomNetwork};
 //!
-//! let error = Network::new(Model::Deterministic, Neuron::Sign)?.at(Some(1.2), 0.0).unwrap_err();
+//! let error = RandomNetwork::new(Model::Deterministic, Neuron::Sign)?.at(Some(1.2), 0.0).unwrap_err();
 //! assert_eq!(error.to_string(), "σ_m² = 1.2: the variance of means in [-1, 1] cannot exceed 1");
 //! # Ok::<(), isinglass_theory::Error>(())
 //! ```

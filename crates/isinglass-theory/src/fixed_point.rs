@@ -4,9 +4,9 @@
 //! instead by safeguarded Newton steps and bracketing in `ln q` and `ln δ`.
 //!
 //! ```
-//! use isinglass_theory::{Model, Network, Neuron};
+//! use isinglass_theory::{Model, Neuron, RandomNetwork};
 //!
-//! let network = Network::new(Model::Deterministic, Neuron::Erf(1.0))?;
+//! let network = RandomNetwork::new(Model::Deterministic, Neuron::Erf(1.0))?;
 //! // erf(h) at σ_m² = 1: q* = 1/2 exactly.
 //! let q = network.at(Some(1.0), 0.0)?.variance_fixed_point()?.finite().unwrap();
 //! assert!((q - 0.5).abs() < 1e-15);

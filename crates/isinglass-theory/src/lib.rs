@@ -4,28 +4,28 @@
 //! phase, and at which variances of the weights' means and biases they survive. It follows "Critical initialisation in continuous approximations of binary
 //! neural networks" (Stamatescu, Gerace, Lucibello, Fuss, White; ICLR 2020), with its misprints corrected.
 //!
-//! Start with a [`Network`], a model with a neuron, put it [`at`](Network::at) its variances, and ask:
+//! Start with a [`RandomNetwork`], a model with a neuron, put it [`at`](RandomNetwork::at) its variances, and ask:
 //!
 //! | question | answer |
 //! |---|---|
 //! | fixed points, slopes, depth scales, phase | [`Point`] |
 //! | a pair of signals layer by layer | [`MeanField::trajectory`] |
 //! | one step of the maps | [`MeanField::pair_map`], [`MeanField::chi`] |
-//! | where it is critical | [`Network::critical_set`] |
+//! | where it is critical | [`RandomNetwork::critical_set`] |
 //! | which variances to use for a depth | [`Advice`] |
 //!
 //! ```
-//! use isinglass_theory::{Model, Network, Neuron, Phase, Point};
+//! use isinglass_theory::{Model, Neuron, Phase, Point, RandomNetwork};
 //!
 //! // A deep tanh network of real weights, at the edge of chaos.
-//! let network = Network::new(Model::Continuous, "tanh".parse()?)?;
+//! let network = RandomNetwork::new(Model::Continuous, "tanh".parse()?)?;
 //! let on_the_line = network.critical_point(0.5)?;
 //! let point = Point::of(&network.at(on_the_line.sigma2, on_the_line.sigma_b2)?)?;
 //! assert_eq!(point.phase, Phase::Critical);
 //! assert!((point.q_star.finite().unwrap() - 0.5).abs() < 1e-12);
 //!
 //! // The sign neuron has no such point: its best is a depth scale of 2.2 layers.
-//! let sign = Network::new(Model::Deterministic, Neuron::Sign)?;
+//! let sign = RandomNetwork::new(Model::Deterministic, Neuron::Sign)?;
 //! assert!(!sign.critical_set()?.is_reachable());
 //! assert!(Point::of(&sign.at(Some(1.0), 0.0)?)?.xi_1().unwrap() < 2.2145);
 //! # Ok::<(), isinglass_theory::Error>(())
@@ -55,7 +55,7 @@ pub use correlation::Correlation;
 pub use critical::{CriticalPoint, CriticalSet, Segment};
 pub use error::Error;
 pub use fixed_point::VarianceFixedPoint;
-pub use mean_field::{MeanField, Network};
+pub use mean_field::{MeanField, RandomNetwork};
 pub use model::{Model, WeightVariance};
 pub use neuron::{Denominator, Neuron};
 pub use point::{Phase, Point, depth_scale};

@@ -18,9 +18,9 @@
 //!
 //! ```
 //! use isinglass_theory::activation::FieldPair;
-//! use isinglass_theory::{Correlation, Model, Network, Neuron};
+//! use isinglass_theory::{Correlation, Model, Neuron, RandomNetwork};
 //!
-//! let field = Network::new(Model::Deterministic, Neuron::Sign)?.at(Some(0.9), 0.0)?;
+//! let field = RandomNetwork::new(Model::Deterministic, Neuron::Sign)?.at(Some(0.9), 0.0)?;
 //! // q' = σ_m²A/(1 − σ_m²A) with A = 1/3 at q = 1: 0.3/0.7.
 //! assert!((field.variance_map(1.0)? - 3.0 / 7.0).abs() < 1e-15);
 //! // Equal signals stay equal, and signals that differ by 1e-15 keep a meaningful distance.
@@ -34,16 +34,16 @@ use crate::model::WeightVariance;
 use crate::neuron::Denominator;
 use crate::{Correlation, Error, Model, Neuron};
 
-/// A model together with the activation that its neurons have in it.
+/// The random networks of one model and neuron: what the theory describes before variances are chosen.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Network<A = Phi> {
+pub struct RandomNetwork<A = Phi> {
     model: Model,
     phi: A,
     denominator: Option<Denominator>,
     neuron: Option<Neuron>,
 }
 
-impl Network {
+impl RandomNetwork {
     /// One of the paper's networks. Fails where the model has no meaning with the neuron.
     pub fn new(model: Model, neuron: Neuron) -> Result<Self, Error> {
         model.check_neuron(neuron.check()?)?;
@@ -55,13 +55,13 @@ impl Network {
     }
 }
 
-impl<A: Activation + Clone> Network<A> {
+impl<A: Activation + Clone> RandomNetwork<A> {
     /// A model with an activation of your own, taken as the neuron's mean `φ`. For [`Model::Deterministic`] it is a chosen gain:
     /// `φ(h̄/√Σ)`. [`Model::Binary`] has no choice of neuron and is refused.
     ///
     /// ```
     /// use isinglass_theory::activation::{Activation, Parity};
-    /// use isinglass_theory::{Model, Network};
+    /// use isinglass_theory::{Model, RandomNetwork};
     ///
     /// #[derive(Clone)]
     /// struct Softsign;
@@ -69,7 +69,7 @@ impl<A: Activation + Clone> Network<A> {
     ///     fn value(&self, h: f64) -> f64 { h / (1.0 + h * h).sqrt() }
     ///     fn parity(&self) -> Parity { Parity::Odd }
     /// }
-    /// let field = Network::with_activation(Model::Continuous, Softsign)?.at(Some(1.5), 0.05)?;
+    /// let field = RandomNetwork::with_activation(Model::Continuous, Softsign)?.at(Some(1.5), 0.05)?;
     /// assert!((field.variance_fixed_point()?.finite().unwrap() - 0.336_721_985_647).abs() < 1e-11);
     /// # Ok::<(), isinglass_theory::Error>(())
     /// ```
@@ -96,7 +96,7 @@ impl<A: Activation + Clone> Network<A> {
     }
 }
 
-impl<A: Activation> Network<A> {
+impl<A: Activation> RandomNetwork<A> {
     /// The model.
     pub fn model(&self) -> Model {
         self.model
@@ -129,7 +129,7 @@ pub const LINEAR_BELOW: f64 = 1e-60;
 /// The mean-field description of a random network at initialisation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MeanField<A = Phi> {
-    network: Network<A>,
+    network: RandomNetwork<A>,
     second_moment: SecondMoment,
     /// `w` in the module's table.
     own_weight: f64,
@@ -149,7 +149,7 @@ enum SecondMoment {
 
 impl<A: Activation> MeanField<A> {
     /// The network.
-    pub fn network(&self) -> &Network<A> {
+    pub fn network(&self) -> &RandomNetwork<A> {
         &self.network
     }
 

@@ -14,10 +14,10 @@
 //! Where neurons are continuous, a stochastic neuron's name stands for its mean function `φ`.
 //!
 //! ```
-//! use isinglass_theory::{Model, Network, Neuron};
+//! use isinglass_theory::{Model, Neuron, RandomNetwork};
 //!
 //! assert_eq!("lrt-binary".parse::<Model>()?, Model::LrtBinary);
-//! let error = Network::new(Model::Binary, Neuron::Tanh(1.0)).unwrap_err();
+//! let error = RandomNetwork::new(Model::Binary, Neuron::Tanh(1.0)).unwrap_err();
 //! assert_eq!(error.to_string(), "tanh:1 has no meaning in model binary: its neurons are the sign function; valid neurons are sign");
 //! # Ok::<(), isinglass_theory::Error>(())
 //! ```

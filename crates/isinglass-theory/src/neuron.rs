@@ -28,7 +28,7 @@ use std::str::FromStr;
 use crate::Error;
 use crate::activation::{Erf, Phi, Tanh};
 
-/// A neuron model. Parameters are positive; [`FromStr`] and [`Network::new`](crate::Network::new) check them.
+/// A neuron model. Parameters are positive; [`FromStr`] and [`RandomNetwork::new`](crate::RandomNetwork::new) check them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Neuron {

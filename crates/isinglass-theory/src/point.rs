@@ -9,9 +9,9 @@
 //! | `ξ_q = −1/ln(dq'/dq)` | depth scale of the variance |
 //!
 //! ```
-//! use isinglass_theory::{Model, Network, Neuron, Phase, Point};
+//! use isinglass_theory::{Model, Neuron, Phase, Point, RandomNetwork};
 //!
-//! let point = Point::of(&Network::new(Model::Deterministic, Neuron::Sign)?.at(Some(0.9), 0.0)?)?;
+//! let point = Point::of(&RandomNetwork::new(Model::Deterministic, Neuron::Sign)?.at(Some(0.9), 0.0)?)?;
 //! assert_eq!(point.phase, Phase::Ordered);
 //! assert_eq!(point.q_star.finite(), Some(0.0));
 //! // Without biases the signal dies at χ₁ = (2/π)σ_m² per layer and its correlation freezes: c* does not exist.

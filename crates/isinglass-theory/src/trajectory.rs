@@ -5,9 +5,9 @@
 //!
 //! ```
 //! use isinglass_theory::activation::FieldPair;
-//! use isinglass_theory::{Correlation, Model, Network, Neuron};
+//! use isinglass_theory::{Correlation, Model, Neuron, RandomNetwork};
 //!
-//! let field = Network::new(Model::Deterministic, Neuron::Sign)?.at(Some(0.9), 0.0)?;
+//! let field = RandomNetwork::new(Model::Deterministic, Neuron::Sign)?.at(Some(0.9), 0.0)?;
 //! let start = FieldPair { q_a: 1.0, q_b: 2.0, correlation: Correlation::new(0.5)? };
 //! let layers = field.trajectory(start, 200)?;
 //! assert_eq!(layers.len(), 201);

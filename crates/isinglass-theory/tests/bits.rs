@@ -37,7 +37,7 @@ fn results_have_the_same_bits_on_every_platform() {
         let mut digest = Digest::new();
         let neuron: Neuron = neuron.parse().unwrap();
         for model in Model::ALL {
-            let Ok(network) = isinglass_theory::Network::new(model, neuron) else { continue };
+            let Ok(network) = isinglass_theory::RandomNetwork::new(model, neuron) else { continue };
             for (sigma2, sigma_b2) in [(0.3, 0.0), (0.9, 0.05), (0.99, 1.0)] {
                 let sigma2 = model.weight_variance().symbol().map(|_| sigma2);
                 digest.add_point(&network.at(sigma2, sigma_b2).unwrap());

@@ -223,7 +223,7 @@ fn arcsine_law_of_the_sign_network() {
         close(moments.product, FRAC_2_PI * f64::asin(c), 1e-14);
     }
     for sigma_b2 in [0.0, 0.1, 2.0] {
-        let field = isinglass_theory::Network::new(Model::Binary, "sign".parse().unwrap()).unwrap().at(None, sigma_b2).unwrap();
+        let field = isinglass_theory::RandomNetwork::new(Model::Binary, "sign".parse().unwrap()).unwrap().at(None, sigma_b2).unwrap();
         let q = 1.0 + sigma_b2;
         assert_eq!(field.variance_map(0.7).unwrap(), q);
         for c in [0.0, 0.5, 0.99] {

@@ -5,7 +5,7 @@
 mod common;
 
 use isinglass_theory::activation::{Activation, FieldPair, Parity, Phi, Tanh};
-use isinglass_theory::{Advice, Correlation, MeanField, Model, Network, Neuron, Phase, Point, VarianceFixedPoint, WeightVariance};
+use isinglass_theory::{Advice, Correlation, MeanField, Model, Neuron, Phase, Point, RandomNetwork, VarianceFixedPoint, WeightVariance};
 use proptest::prelude::*;
 
 fn sigmoid() -> impl Strategy<Value = Neuron> {
@@ -29,7 +29,7 @@ fn any_field() -> impl Strategy<Value = MeanField> {
                 WeightVariance::Weights => Some(3.0 * sigma2),
                 WeightVariance::None => None,
             };
-            Network::new(model, neuron).unwrap().at(sigma2, sigma_b2).unwrap()
+            RandomNetwork::new(model, neuron).unwrap().at(sigma2, sigma_b2).unwrap()
         },
     )
 }
@@ -202,8 +202,10 @@ fn derivatives_that_do_not_belong_to_the_value_are_noticed() {
 
 #[test]
 fn a_network_of_the_users_own_has_the_same_theory() {
-    let own =
-        Network::with_activation(Model::Continuous, Own("tanh".parse::<Neuron>().unwrap().mean())).unwrap().at(Some(2.0), 0.1).unwrap();
+    let own = RandomNetwork::with_activation(Model::Continuous, Own("tanh".parse::<Neuron>().unwrap().mean()))
+        .unwrap()
+        .at(Some(2.0), 0.1)
+        .unwrap();
     let built_in = common::field("continuous", "tanh", 2.0, 0.1);
     let (a, b) = (Point::of(&own).unwrap(), Point::of(&built_in).unwrap());
     common::close(a.q_star.finite().unwrap(), b.q_star.finite().unwrap(), 1e-10);
@@ -216,8 +218,8 @@ fn a_network_of_the_users_own_has_the_same_theory() {
 fn advice_on_a_network_of_the_users_own_is_that_of_the_built_in_one() {
     let tanh = || Own("tanh".parse::<Neuron>().unwrap().mean());
     for model in [Model::Continuous, Model::LrtContinuous, Model::StochasticWeights, Model::StochasticNeurons, Model::Deterministic] {
-        let own = Advice::new(&Network::with_activation(model, tanh()).unwrap(), 10, 3.0).unwrap();
-        let built_in = Advice::new(&Network::new(model, Neuron::Tanh(1.0)).unwrap(), 10, 3.0).unwrap();
+        let own = Advice::new(&RandomNetwork::with_activation(model, tanh()).unwrap(), 10, 3.0).unwrap();
+        let built_in = Advice::new(&RandomNetwork::new(model, Neuron::Tanh(1.0)).unwrap(), 10, 3.0).unwrap();
         // Numerical slopes are 1 only to their stated error, so the very edge of what is reachable can be missed.
         let close = |a: Option<f64>, b: Option<f64>| match (a, b) {
             (Some(a), Some(b)) => (a - b).abs() < 1e-6,
@@ -234,7 +236,7 @@ fn advice_on_a_network_of_the_users_own_is_that_of_the_built_in_one() {
 #[test]
 fn unit_gain_is_on_the_limit_whatever_the_rounding() {
     for a in [0.886_226_925_452_757_8, 0.886_226_925_452_757_9, 0.886_226_925_452_758] {
-        let advice = Advice::new(&Network::new(Model::Deterministic, Neuron::Erf(a)).unwrap(), 10, 3.0).unwrap();
+        let advice = Advice::new(&RandomNetwork::new(Model::Deterministic, Neuron::Erf(a)).unwrap(), 10, 3.0).unwrap();
         assert!(advice.critical.is_reachable());
         assert_eq!(advice.best.sigma2, Some(1.0));
     }
@@ -294,7 +296,7 @@ fn critical_points_with_negative_bias_variance_are_none() {
             (1.2 * h).tanh() + 0.9
         }
     }
-    let set = Network::with_activation(Model::LrtContinuous, Offset).unwrap().critical_set().unwrap();
+    let set = RandomNetwork::with_activation(Model::LrtContinuous, Offset).unwrap().critical_set().unwrap();
     assert!(!set.is_reachable(), "{set:?}");
 }
 
