@@ -26,6 +26,9 @@ use crate::{
 /// The paper's empirical reach: networks train to about three depth scales.
 pub const DEFAULT_REACH: f64 = 3.0;
 
+/// The largest depth that is followed layer by layer. Away from criticality depth has no limit.
+pub const MOST_ITERATED: usize = 100_000;
+
 /// An initialisation and what it does to signals over the whole depth.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recommendation {
@@ -105,30 +108,55 @@ fn recommend<A: Activation + Clone>(
 
 /// What is left of signal and gradient after `depth` layers.
 fn factors<A: Activation>(field: &MeanField<A>, point: &Point, depth: usize) -> Result<(Option<f64>, Option<f64>), Error> {
-    let half = Correlation::new(0.5)?;
-    let over_depth = |rate: f64| libm::pow(rate, depth as f64);
     match point.q_star {
-        VarianceFixedPoint::Zero => {
-            // The slope depends on the variance that the signal still has.
-            let mut pair = FieldPair::equal(1.0, half);
-            let mut gradient = 1.0;
-            for _ in 0..depth {
-                gradient *= field.chi(pair.q_a, Correlation::ONE)?;
-                pair = field.pair_map(&pair)?;
-            }
-            let shared = if field.keeps_equal_signals_equal() { 1.0 } else { pair.correlation.c() / half.c() };
-            Ok((Some(pair.q_a * shared), Some(gradient)))
-        }
+        VarianceFixedPoint::Zero => factors_of_dying_signal(field, depth),
         // Differences fall only algebraically: there is no rate to raise to a power.
         VarianceFixedPoint::Positive(q) if point.phase == Phase::Critical => {
+            let half = Correlation::new(0.5)?;
             let mut pair = FieldPair::equal(q, half);
-            for _ in 0..depth {
+            for _ in 0..iterated(depth, depth)? {
                 pair = FieldPair::equal(q, field.pair_map(&pair)?.correlation);
             }
             Ok((Some(pair.correlation.deficit() / half.deficit()), Some(1.0)))
         }
-        _ => Ok((signal_rate(point).map(over_depth), point.chi_1.map(over_depth))),
+        _ => Ok((signal_rate(point).map(|rate| power(rate, depth)), point.chi_1.map(|rate| power(rate, depth)))),
     }
+}
+
+/// Layer by layer while the rates depend on the variance that the signal still has; at their limits once `φ` is linear to the last digit.
+fn factors_of_dying_signal<A: Activation>(field: &MeanField<A>, depth: usize) -> Result<(Option<f64>, Option<f64>), Error> {
+    const LINEAR_BELOW: f64 = 1e-18;
+    let noisy = !field.keeps_equal_signals_equal();
+    let start = Correlation::new(0.5)?;
+    let mut pair = FieldPair::equal(1.0, start);
+    let (mut signal, mut gradient) = (1.0, 1.0);
+    for layer in 0..depth {
+        if pair.q_a < LINEAR_BELOW {
+            let (variance_rate, gradient_rate) = field.slopes(0.0)?;
+            let correlation_rate = if noisy { field.correlation_ratio_of_small_signals() } else { 1.0 };
+            let left = depth - layer;
+            return Ok((Some(signal * power(variance_rate * correlation_rate, left)), Some(gradient * power(gradient_rate, left))));
+        }
+        iterated(layer, depth)?;
+        gradient *= field.chi(pair.q_a, Correlation::ONE)?;
+        pair = if noisy { field.pair_map(&pair)? } else { FieldPair::equal(field.variance_map(pair.q_a)?, start) };
+        signal = pair.q_a * (pair.correlation.c() / start.c());
+    }
+    Ok((Some(signal), Some(gradient)))
+}
+
+fn power(rate: f64, layers: usize) -> f64 {
+    libm::pow(rate, layers as f64)
+}
+
+/// `layers`, unless they are too many to be followed one by one.
+fn iterated(layers: usize, depth: usize) -> Result<usize, Error> {
+    if layers <= MOST_ITERATED {
+        return Ok(layers);
+    }
+    Err(Error::Unsupported(format!(
+        "depth = {depth}: close to criticality, layers are followed one by one, and no more than {MOST_ITERATED}; use a smaller depth"
+    )))
 }
 
 /// The point where signals survive best. Biases of their own only pull signals together: without a critical point at `σ_b² > 0`, none are best.

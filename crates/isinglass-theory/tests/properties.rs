@@ -313,6 +313,34 @@ fn advice_at_criticality_counts_what_is_left() {
 }
 
 #[test]
+fn advice_on_very_deep_networks_is_immediate_or_refused() {
+    let deepest = 100_000_000;
+    // Far from criticality nothing is followed layer by layer.
+    let ordered = Advice::new(&common::network("deterministic", "sign"), deepest, 3.0).unwrap();
+    assert_eq!((ordered.best.signal, ordered.best.gradient), (Some(0.0), Some(0.0)));
+    let error = Advice::new(&common::network("deterministic", "erf:1"), deepest, 3.0).unwrap_err();
+    assert!(error.to_string().starts_with("depth = 100000000: "), "{error}");
+}
+
+#[test]
+fn advice_follows_a_dying_signal_to_any_depth() {
+    // χ₁ = 2/π per layer once the signal is small: 95 % of the layers are in that limit.
+    let network = common::network("deterministic", "sign");
+    let left = |depth: usize| Advice::new(&network, depth, 3.0).unwrap().best;
+    let (a, b) = (left(400), left(410));
+    let rate = std::f64::consts::FRAC_2_PI.powi(10);
+    common::close(b.signal.unwrap() / a.signal.unwrap(), rate, 1e-12);
+    common::close(b.gradient.unwrap() / a.gradient.unwrap(), rate, 1e-12);
+    // The same layer by layer.
+    let layers = network.at(Some(1.0), 0.0).unwrap().trajectory(common::pair(1.0, 1.0, 0.5), 400).unwrap();
+    common::close(a.signal.unwrap(), layers[400].q_a, 1e-12);
+    let noisy = common::field("lrt-continuous", "tanh:0.8", 1.0, 0.0).network().clone();
+    let best = Advice::new(&noisy, 200, 3.0).unwrap().best;
+    let layers = noisy.at(best.sigma2, best.sigma_b2).unwrap().trajectory(common::pair(1.0, 1.0, 0.5), 200).unwrap();
+    common::close(best.signal.unwrap(), layers[200].q_a, 1e-12);
+}
+
+#[test]
 fn relu_of_opposite_signals_has_no_overlap() {
     let moments = Phi::Relu.pair_moments(&common::pair(1.0, 1.0, -1.0)).unwrap();
     assert_eq!(moments.product, 0.0);
