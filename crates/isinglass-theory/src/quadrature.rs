@@ -24,8 +24,8 @@ use crate::Error;
 use crate::activation::{Activation, FieldPair, Moments, PairMoments};
 use rule::Request;
 
-/// The relative change at the last halving of the step that is still accepted. The result itself is far better, since the error
-/// of the rule is about squared by each halving.
+/// The largest relative change that the last halving of the step may cause. The result itself is far more accurate, since each halving
+/// roughly squares the error of the rule.
 pub const TOLERANCE: f64 = 1e-11;
 
 const HALVINGS_1D: u32 = 14;
@@ -44,7 +44,7 @@ pub(crate) fn certify(what: &'static str, q: f64, fine: f64, coarse: f64, tolera
 
 /// `E f(h)`, `h ~ N(0, q)`, for a smooth `f`.
 ///
-/// The tolerance is relative to `E |f|`, so that an expectation that vanishes by symmetry can be certified too.
+/// The tolerance is relative to `E |f|`, so that expectations that vanish by symmetry can be certified.
 pub fn expectation(what: &'static str, q: f64, f: impl Fn(f64) -> f64) -> Result<f64, Error> {
     let [value] = expectations(what, q, TOLERANCE, |h| [f(h)])?;
     Ok(value)
@@ -81,12 +81,12 @@ fn pair_expectations<const N: usize>(
     }
 }
 
-/// What to ask of an integral over numerical derivatives.
+/// The tolerance for integrals over derivatives, which may be numerical.
 fn derivative_tolerance(phi: &(impl Activation + ?Sized)) -> f64 {
     TOLERANCE.max(phi.derivative_error())
 }
 
-/// [`Activation::moments`] of any smooth activation. The two forms of `dA/dq` check the derivatives against the value.
+/// [`Activation::moments`] of any smooth activation. The two forms of `dA/dq` check that the derivatives match the value.
 pub(crate) fn moments(phi: &(impl Activation + ?Sized), q: f64) -> Result<Moments, Error> {
     let [mean_square, deficit] = expectations("A", q, TOLERANCE, |h| {
         let x = phi.value(h);
@@ -99,7 +99,7 @@ pub(crate) fn moments(phi: &(impl Activation + ?Sized), q: f64) -> Result<Moment
         [slope * slope, x * slope * h, slope * slope + bend, slope * slope + bend.abs()]
     })?;
     let growth = if q == 0.0 { by_curvature } else { by_parts / q };
-    // The two forms may differ by what the derivatives are stated to be off, and by rounding.
+    // The two forms may differ by the error of the derivatives and by rounding.
     if (growth - by_curvature).abs() > 100.0 * tolerance * size {
         return Err(Error::InconsistentDerivatives { q, by_parts: growth, by_curvature });
     }
@@ -134,7 +134,7 @@ pub(crate) fn slope_product(phi: &(impl Activation + ?Sized), pair: &FieldPair) 
     Ok(value)
 }
 
-/// [`Activation::critical_excess`] of any smooth activation, refused where the difference has lost its digits.
+/// [`Activation::critical_excess`] of any smooth activation. Fails if the difference has lost its digits.
 pub(crate) fn critical_excess(phi: &(impl Activation + ?Sized), q: f64) -> Result<f64, Error> {
     let moments = moments(phi, q)?;
     let excess = q * moments.slope_square - moments.mean_square;

@@ -1,4 +1,4 @@
-//! Roots of continuous functions between two points of opposite sign.
+//! Roots of continuous functions, bracketed by a change of sign.
 
 use crate::Error;
 

@@ -1,8 +1,8 @@
-//! `φ(h) = erf(a h)`: every expectation in closed form.
+//! `φ(h) = erf(a h)`, with every expectation in closed form.
 //!
 //! With `p = 2a²q_a`, `r = 2a²q_b` and `κ = c√(pr)`,
-//! `E φ_aφ_b = (2/π) arcsin(κ/√((1+p)(1+r))) = (2/π) atan2(κ, √(1 + p + r + pr(1−c²)))`: nothing in the second form
-//! cancels, so it keeps its relative accuracy as `c → 1` and as `q → 0` or `∞`.
+//! `E φ_aφ_b = (2/π) arcsin(κ/√((1+p)(1+r))) = (2/π) atan2(κ, √(1 + p + r + pr(1−c²)))`. The second form is free of
+//! cancellation and keeps its relative accuracy as `c → 1` and as `q → 0` or `∞`.
 
 use std::f64::consts::{FRAC_2_PI, FRAC_2_SQRT_PI};
 
@@ -22,7 +22,7 @@ use crate::{Correlation, Error};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Erf {
-    /// `2a²`, kept instead of `a` so that `a = 1/√2` is exact.
+    /// `2a²`, stored instead of `a` so that `a = 1/√2` is exact.
     twice_gain_square: f64,
 }
 
@@ -136,7 +136,7 @@ impl ArcPair {
         libm::atan2(self.adjacent, self.correlation.c() * self.root_product)
     }
 
-    /// The arc at `c = 1` minus the arc, from the sine and cosine of the difference; no term cancels for `c ≥ 0`.
+    /// The arc at `c = 1` minus the arc, from the sine and cosine of the difference: no cancellation for `c ≥ 0`.
     pub(super) fn shortfall(&self) -> f64 {
         let c = self.correlation.c();
         let adjacent_at_one = (1.0 + self.p + self.r).sqrt();
@@ -161,7 +161,7 @@ pub(super) fn minus_arctan(t: f64) -> f64 {
     t * t2 * series
 }
 
-/// What [`gram_of_mixture`] finds.
+/// The result of [`gram_of_mixture`].
 pub(super) struct Gram {
     pub(super) distance: f64,
     pub(super) decorrelation: f64,
@@ -169,14 +169,14 @@ pub(super) struct Gram {
 
 /// `E (φ_a − φ_b)²` and `1 − C²/(A_aA_b)` of `φ = Σ w_i erf(a_i h)` (given as `(2a_i², w_i)`), for fields of different variance.
 ///
-/// Both vanish, to second order, as the fields approach each other, and at small `q` even faster: twice the precision of `f64`
-/// is what keeps their relative accuracy.
+/// Both vanish to second order as the fields approach each other, and even faster at small `q`. Twice the precision of `f64`
+/// preserves their relative accuracy.
 pub(super) fn gram_of_mixture(components: &[(f64, f64)], pair: &FieldPair) -> Gram {
     let exact = DoubleDouble::from;
     let (q_a, q_b) = (exact(pair.q_a), exact(pair.q_b));
     let deficit = exact(pair.correlation.deficit());
     let one_minus_square = deficit * (exact(2.0) - deficit);
-    // From c where it is the exact one of the two, so that a small c keeps its relative accuracy.
+    // From whichever of c and 1 − c is exact, so that a small c keeps its relative accuracy.
     let c = if pair.correlation.c().abs() < 0.5 { exact(pair.correlation.c()) } else { DoubleDouble::ONE - deficit };
 
     let overlap = |q_1: DoubleDouble, q_2: DoubleDouble, c: DoubleDouble, one_minus_square: DoubleDouble| {

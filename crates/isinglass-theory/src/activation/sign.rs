@@ -5,7 +5,7 @@ use std::f64::consts::FRAC_2_PI;
 use super::{Activation, FieldPair, Moments, PairMoments, Parity};
 use crate::Error;
 
-/// `sign(h)`: `E sign(h_a) sign(h_b) = (2/π) arcsin c`, whatever the variances. Its slope is a delta function, so `B` is infinite.
+/// `sign(h)`: `E sign(h_a) sign(h_b) = (2/π) arcsin c` at any variances. Its slope is a delta function, so `B` is infinite.
 ///
 /// ```
 /// use isinglass_theory::activation::{Activation, FieldPair, Sign};

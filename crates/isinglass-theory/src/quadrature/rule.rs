@@ -9,7 +9,7 @@ use std::f64::consts::PI;
 
 use crate::Error;
 
-/// What the integrand may hold beyond the cut, relative to the size of the integral.
+/// The part of the integral that may lie beyond the cut.
 const TAIL: f64 = 1e-16;
 /// The shortest range, in standard deviations. Enough for every bounded integrand: the weight is 1e-18 of its peak there.
 const SHORTEST: u32 = 9;
@@ -93,7 +93,7 @@ pub(super) fn plane<const N: usize>(request: &Request, f: impl Fn(f64, f64) -> [
     certified(request, ring, rule)
 }
 
-/// What is asked of an integral, and its name for errors.
+/// The accuracy required of an integral, and its name for errors.
 pub(super) struct Request {
     pub(super) what: &'static str,
     /// The variance of the field.
@@ -145,7 +145,7 @@ fn halve_until_certified<const N: usize>(request: &Request, rule: impl Fn(f64) -
     Err(Error::NotConverged { what, q, achieved, wanted: tolerance })
 }
 
-/// What the integrand holds at each distance from the origin.
+/// The size of the integrand at each distance from the origin.
 struct Tail<const N: usize> {
     /// Size of ring `k`, at step 1.
     rings: Vec<[f64; N]>,
@@ -158,7 +158,7 @@ impl<const N: usize> Tail<N> {
         Self { rings: rings.take_while(|size| size.iter().all(|x| x.is_finite())).collect() }
     }
 
-    /// The last ring that was seen.
+    /// The last finite ring.
     fn seen(&self) -> usize {
         self.rings.len().saturating_sub(1)
     }
@@ -178,7 +178,7 @@ impl<const N: usize> Tail<N> {
         sum
     }
 
-    /// The shortest range beyond which nothing matters to integrals of these sizes; `None` if the rings do not prove any.
+    /// The shortest range beyond which the integrand is negligible for integrals of these sizes; `None` if there is none.
     fn range(&self, sizes: [f64; N]) -> Option<u32> {
         let last = (self.rings.len() as u32).checked_sub(1 + QUIET_RINGS)?;
         (SHORTEST..=last).find(|&range| self.beyond(Some(range)).iter().zip(&sizes).all(|(tail, size)| *tail <= TAIL * size))
