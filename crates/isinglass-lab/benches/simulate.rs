@@ -8,7 +8,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Instant;
 
 use isinglass_lab::simulate::{Simulation, at_fixed_point};
-use isinglass_theory::{MeanField, Model, Network, Neuron};
+use isinglass_theory::{MeanField, Model, Neuron, RandomNetwork};
 use serde_json::{Value, json};
 
 const SETTINGS: [f64; 3] = [0.2, 0.5, 0.99];
@@ -51,7 +51,9 @@ fn main() {
 }
 
 fn field(sigma_m2: f64) -> MeanField {
-    Network::new(Model::Deterministic, Neuron::Sign).and_then(|network| network.at(Some(sigma_m2), SIGMA_B2)).expect("a valid network")
+    RandomNetwork::new(Model::Deterministic, Neuron::Sign)
+        .and_then(|network| network.at(Some(sigma_m2), SIGMA_B2))
+        .expect("a valid network")
 }
 
 /// Seconds for all settings, comparison included, and the last `q_aa`.

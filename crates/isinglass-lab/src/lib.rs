@@ -12,3 +12,4 @@ pub mod reproduce;
 pub mod run;
 pub mod simulate;
 pub mod sweep;
+pub mod verdict;

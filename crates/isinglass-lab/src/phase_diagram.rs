@@ -2,9 +2,9 @@
 //!
 //! ```
 //! use isinglass_lab::phase_diagram::{PhaseDiagram, Quantity, linspace};
-//! use isinglass_theory::{Model, Network, Neuron};
+//! use isinglass_theory::{Model, Neuron, RandomNetwork};
 //!
-//! let network = Network::new(Model::Continuous, Neuron::Linear)?;
+//! let network = RandomNetwork::new(Model::Continuous, Neuron::Linear)?;
 //! let diagram = PhaseDiagram::compute(&network, linspace(0.0, 2.0, 3), linspace(0.0, 1.0, 2), Quantity::Chi1, 1, &|_| {})?;
 //! // χ₁ of a linear network is σ_w².
 //! assert_eq!(diagram.cell(1, 0).chi_1, Some(1.0));
@@ -16,7 +16,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use isinglass_theory::activation::Activation;
-use isinglass_theory::{Error, MeanField, Network, Phase, Point, WeightVariance};
+use isinglass_theory::{Error, MeanField, Phase, Point, RandomNetwork, WeightVariance};
 
 /// What a phase diagram shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,7 +53,7 @@ pub struct PhaseDiagram {
 impl PhaseDiagram {
     /// Computes all cells with `threads` threads (0: one per core). `progress` is told each time a row is done, from any thread.
     pub fn compute<A>(
-        network: &Network<A>,
+        network: &RandomNetwork<A>,
         x: Vec<f64>,
         y: Vec<f64>,
         quantity: Quantity,
@@ -121,7 +121,7 @@ pub fn linspace(low: f64, high: f64, count: usize) -> Vec<f64> {
     (0..count).map(|i| if i + 1 == count && count > 1 { high } else { low + (high - low) * i as f64 / last }).collect()
 }
 
-fn cell<A: Activation + Clone>(network: &Network<A>, sigma2: f64, sigma_b2: f64, quantity: Quantity) -> Result<Cell, Error> {
+fn cell<A: Activation + Clone>(network: &RandomNetwork<A>, sigma2: f64, sigma_b2: f64, quantity: Quantity) -> Result<Cell, Error> {
     let field = match network.at(Some(sigma2), sigma_b2) {
         Err(Error::MeanVariance(_)) => return Ok(Cell::default()),
         other => other?,

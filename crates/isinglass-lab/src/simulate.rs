@@ -6,9 +6,9 @@
 //!
 //! ```
 //! use isinglass_lab::simulate::Simulation;
-//! use isinglass_theory::{Model, Network, Neuron};
+//! use isinglass_theory::{Model, Neuron, RandomNetwork};
 //!
-//! let network = Network::new(Model::Deterministic, Neuron::Sign)?;
+//! let network = RandomNetwork::new(Model::Deterministic, Neuron::Sign)?;
 //! let field = network.at(Some(0.5), 0.1)?;
 //! let simulation = Simulation { width: 200, realisations: 20, depth: 5, ..Simulation::default() };
 //! let measurement = simulation.run(&field, &|_, _| {})?;

@@ -2,10 +2,10 @@
 
 use isinglass_lab::simulate::{Comparison, Measurement, Simulation, THRESHOLD};
 use isinglass_theory::activation::FieldPair;
-use isinglass_theory::{Correlation, MeanField, Model, Network};
+use isinglass_theory::{Correlation, MeanField, Model, RandomNetwork};
 
 fn field(model: Model, neuron: &str, sigma2: Option<f64>, sigma_b2: f64) -> MeanField {
-    Network::new(model, neuron.parse().unwrap()).unwrap().at(sigma2, sigma_b2).unwrap()
+    RandomNetwork::new(model, neuron.parse().unwrap()).unwrap().at(sigma2, sigma_b2).unwrap()
 }
 
 fn run(simulation: &Simulation, field: &MeanField) -> Measurement {
@@ -69,7 +69,7 @@ fn two_units_are_as_enumerated() {
 
 #[test]
 fn a_theory_that_is_wrong_by_two_per_cent_is_refuted() {
-    let network = Network::new(Model::Deterministic, "erf:0.886".parse().unwrap()).unwrap();
+    let network = RandomNetwork::new(Model::Deterministic, "erf:0.886".parse().unwrap()).unwrap();
     let right = network.at(Some(0.9), 0.05).unwrap();
     let simulation = Simulation { map: vec![0.0, 0.25, 0.5, 0.75], ..Simulation::default() };
     let measurement = run(&simulation, &right);

@@ -7,7 +7,7 @@ use std::{fs, path::PathBuf};
 use isinglass_lab::chart::{Axis, Band, Callout, Colour, Dash, Figure, HeatMap, Legend, Marker, Panel, RefLine, Series};
 use isinglass_lab::simulate::{Shown, Simulation, picture};
 use isinglass_theory::activation::FieldPair;
-use isinglass_theory::{Correlation, Model, Network, Neuron};
+use isinglass_theory::{Correlation, Model, Neuron, RandomNetwork};
 
 #[track_caller]
 fn assert_snapshot(name: &str, figure: &Figure) {
@@ -55,7 +55,7 @@ fn a_heat_map_over_lists() {
 
 #[test]
 fn a_simulation_beside_the_theory() {
-    let network = Network::new(Model::Deterministic, Neuron::Sign).unwrap();
+    let network = RandomNetwork::new(Model::Deterministic, Neuron::Sign).unwrap();
     let simulation = Simulation {
         width: 60,
         realisations: 10,

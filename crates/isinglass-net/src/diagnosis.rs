@@ -201,7 +201,7 @@ fn mean_field(network: &Network, sigma_m2: f64, sigma_b2: f64) -> Option<MeanFie
         WeightVariance::Means => Some(sigma_m2.min(1.0)),
         WeightVariance::Weights => Some(sigma_m2),
     };
-    isinglass_theory::Network::new(model, network.config().neuron).ok()?.at(sigma2, sigma_b2).ok()
+    isinglass_theory::RandomNetwork::new(model, network.config().neuron).ok()?.at(sigma2, sigma_b2).ok()
 }
 
 fn mean_square(values: &[f32]) -> f64 {

@@ -13,7 +13,7 @@
 //! Real weights (`continuous`) take the same distributions with `σ_w²` and without clipping; `glorot` and `he` then mean the weights that the
 //! network multiplies with, `W/√N`.
 
-use isinglass_theory::{Advice, Network as Theory, advice};
+use isinglass_theory::{Advice, RandomNetwork, advice};
 use serde::{Deserialize, Serialize};
 
 use crate::named::named;
@@ -113,7 +113,7 @@ impl Initialisation {
                 reason: "only the signs of the latent weights reach the network".into(),
             });
         }
-        let theory = Theory::new(config.surrogate.model(), config.neuron)?;
+        let theory = RandomNetwork::new(config.surrogate.model(), config.neuron)?;
         let depth = config.depth();
         // Real weights lose nothing by being large: they have no sign to keep.
         if config.init == Init::Auto && config.surrogate.has_binary_weights() {

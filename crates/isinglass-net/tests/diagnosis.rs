@@ -38,7 +38,7 @@ fn diagnose(config: &NetworkConfig, examples: usize, input_variance: f64) -> (Ne
 }
 
 fn theory(config: &NetworkConfig, layer: &LayerDiagnosis) -> MeanField {
-    let network = isinglass_theory::Network::new(config.surrogate.model(), config.neuron).unwrap();
+    let network = isinglass_theory::RandomNetwork::new(config.surrogate.model(), config.neuron).unwrap();
     let sigma2 = if config.surrogate == Surrogate::Ste { None } else { Some(layer.sigma_m2) };
     network.at(sigma2, layer.sigma_b2).unwrap()
 }

@@ -7,7 +7,7 @@ use std::f64::consts::PI;
 use isinglass_net::{
     AUTO_REACH, Error, Goal, Init, Initialisation, Means, NetworkConfig, Neuron, Optimizer, Rng, Schedule, Surrogate, TrainConfig, Trainer,
 };
-use isinglass_theory::{Advice, Network as Theory, advice};
+use isinglass_theory::{Advice, RandomNetwork, advice};
 use support::problem::Problem;
 
 const CASES: [(Surrogate, Neuron); 11] = [
@@ -44,7 +44,7 @@ fn check_drawn(config: &NetworkConfig, expected: &Initialisation) {
 #[test]
 fn auto_is_the_smallest_variance_that_the_theory_says_is_enough() {
     for (surrogate, neuron) in CASES {
-        let theory = Theory::new(surrogate.model(), neuron).unwrap();
+        let theory = RandomNetwork::new(surrogate.model(), neuron).unwrap();
         for depth in [1, 2, 5, 20, 100] {
             let config = config(surrogate, neuron, Init::Auto, depth);
             let ours = Initialisation::new(&config).unwrap();
@@ -82,7 +82,7 @@ fn auto_is_the_smallest_variance_that_the_theory_says_is_enough() {
 #[test]
 fn critical_is_where_the_theory_says_signals_travel_best() {
     for (surrogate, neuron) in CASES {
-        let theory = Theory::new(surrogate.model(), neuron).unwrap();
+        let theory = RandomNetwork::new(surrogate.model(), neuron).unwrap();
         for depth in [1, 5, 50] {
             let config = config(surrogate, neuron, Init::Critical, depth);
             let ours = Initialisation::new(&config).unwrap();

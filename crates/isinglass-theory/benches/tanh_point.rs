@@ -8,7 +8,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Instant;
 
-use isinglass_theory::{Model, Network, Neuron, Point};
+use isinglass_theory::{Model, Neuron, Point, RandomNetwork};
 
 const ROUNDS: usize = 3;
 /// In the ordered phase (one-dimensional integrals only) and in the chaotic one (two-dimensional too).
@@ -45,7 +45,7 @@ fn main() {
 /// Seconds per point, and χ.
 fn ours(sigma_w2: f64, sigma_b2: f64) -> (f64, f64) {
     const REPEATS: u32 = 200;
-    let network = Network::new(Model::Continuous, Neuron::Tanh(1.0)).expect("a valid pair");
+    let network = RandomNetwork::new(Model::Continuous, Neuron::Tanh(1.0)).expect("a valid pair");
     let compute = || Point::of(&network.at(Some(black_box(sigma_w2)), sigma_b2).expect("valid variances")).expect("a certified point");
     let point = compute();
     let start = Instant::now();

@@ -1,6 +1,6 @@
 //! Activations `φ` and their Gaussian expectations.
 //!
-//! With `h ~ N(0, q)`, and pairs of variances `q_a, q_b` and correlation `c`, the whole theory rests on
+//! The theory rests on four expectations over fields `h ~ N(0, q)`, or pairs of fields with variances `q_a`, `q_b` and correlation `c`:
 //!
 //! | letter | expectation | method |
 //! |---|---|---|
@@ -9,8 +9,8 @@
 //! | `C` | `E φ_a φ_b` | [`Activation::pair_moments`] |
 //! | `D` | `E φ'_a φ'_b` | [`Activation::slope_product`] |
 //!
-//! `erf`, `sign`, `relu` and `linear` have closed forms; `tanh` is a mixture of error functions ([`Tanh`]); any other
-//! smooth `φ` gets them by the certified trapezoidal rule of [`quadrature`], through the default methods of the trait.
+//! `erf`, `sign`, `relu` and `linear` have closed forms; `tanh` is a mixture of error functions ([`Tanh`]); for any other
+//! smooth `φ` the trait's default methods integrate numerically ([`quadrature`]).
 //!
 //! ```
 //! use isinglass_theory::activation::{Activation, Parity, Tanh};
@@ -20,7 +20,7 @@
 //! assert!((moments.mean_square - 0.394294490397841).abs() < 1e-15);
 //! assert!((moments.slope_square - 0.464402902448268).abs() < 1e-15);
 //!
-//! // Your own φ: the arctangent. Its derivatives may be given in closed form or be left to numerical differentiation.
+//! // Your own φ: the arctangent. Derivatives can be given in closed form; here they are computed numerically.
 //! struct Arctan;
 //! impl Activation for Arctan {
 //!     fn value(&self, h: f64) -> f64 { h.atan() }
@@ -50,7 +50,7 @@ use crate::{Correlation, Error, quadrature};
 pub enum Parity {
     /// `φ(−h) = −φ(h)`.
     Odd,
-    /// No symmetry is known.
+    /// No known symmetry.
     General,
 }
 
@@ -59,7 +59,7 @@ pub enum Parity {
 pub struct Moments {
     /// `A = E φ²`.
     pub mean_square: f64,
-    /// `1 − A`, accurate where `A → 1`.
+    /// `1 − A`, accurate as `A → 1`.
     pub deficit: f64,
     /// `B = E φ'²`; infinite for the sign function.
     pub slope_square: f64,
@@ -74,7 +74,7 @@ pub struct FieldPair {
     pub q_a: f64,
     /// Variance of the second field.
     pub q_b: f64,
-    /// Correlation of the two.
+    /// Their correlation.
     pub correlation: Correlation,
 }
 
@@ -90,7 +90,7 @@ impl FieldPair {
 pub struct PairMoments {
     /// `C = E φ_a φ_b`.
     pub product: f64,
-    /// `1 − C`, accurate where `C → 1`.
+    /// `1 − C`, accurate as `C → 1`.
     pub deficit: f64,
     /// `E (φ_a − φ_b)² = A_a + A_b − 2C`, accurate where the signals are close.
     pub distance: f64,
@@ -100,8 +100,8 @@ pub struct PairMoments {
 
 /// A neuron's response `φ` to its field.
 ///
-/// Only [`value`](Self::value) is required: the derivatives default to [`differentiate`] and [`differentiate_twice`]
-/// (whose error is then stated by [`derivative_error`](Self::derivative_error)), the expectations to certified quadrature.
+/// Only [`value`](Self::value) is required. Derivatives default to [`differentiate`] and [`differentiate_twice`], whose error is given by
+/// [`derivative_error`](Self::derivative_error), and expectations to certified quadrature.
 pub trait Activation {
     /// `φ(h)`.
     fn value(&self, h: f64) -> f64;
@@ -116,12 +116,12 @@ pub trait Activation {
         differentiate_twice(|x| self.value(x), h).value
     }
 
-    /// The error to expect of `φ'` and `φ''`, relative to the size of `φ` and its derivatives. Closed forms override it with 0.
+    /// The error of `φ'` and `φ''`, relative to the size of `φ` and its derivatives. Return 0 if they are closed forms.
     fn derivative_error(&self) -> f64 {
         smooth::STATED_ERROR
     }
 
-    /// Symmetry of `φ`. Stating that it is odd lets the fixed point `c = 0` be found exactly.
+    /// Symmetry of `φ`. For an odd `φ` the fixed point `c = 0` is found exactly.
     fn parity(&self) -> Parity {
         Parity::General
     }
@@ -131,7 +131,7 @@ pub trait Activation {
         quadrature::moments(self, q)
     }
 
-    /// `C` and the distances of the pair.
+    /// `C` and the distances between the two signals.
     fn pair_moments(&self, pair: &FieldPair) -> Result<PairMoments, Error> {
         quadrature::pair_moments(self, pair)
     }
@@ -167,7 +167,7 @@ pub enum Phi {
     Linear,
 }
 
-/// Hands a method to the activation inside [`Phi`].
+/// Calls a method of the activation inside [`Phi`].
 macro_rules! delegate {
     ($self:ident, $phi:ident => $call:expr) => {
         match $self {

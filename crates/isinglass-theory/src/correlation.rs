@@ -1,7 +1,7 @@
-//! A correlation that keeps its distance from 1.
+//! Correlations that keep their distance from 1.
 //!
-//! Two signals that differ by a part in 10¹⁵ have a correlation that an `f64` near 1 cannot tell from 1. All maps
-//! therefore carry the deficit `δ = 1 − c` beside `c`, each exact to rounding.
+//! The correlation of two signals that differ by one part in 10¹⁵ cannot be told from 1 in an `f64`. All maps
+//! therefore carry the deficit `δ = 1 − c` along with `c`, each accurate to rounding.
 //!
 //! ```
 //! use isinglass_theory::Correlation;
@@ -46,8 +46,8 @@ impl Correlation {
         Ok(Self { c: 1.0 - deficit, deficit })
     }
 
-    /// From both, each computed without cancellation. Whichever is smaller is the accurate one and decides, so that the two always belong together;
-    /// what has all but vanished vanishes, before it loses its digits to underflow.
+    /// From both, each computed without cancellation. The smaller of the two is the more accurate and determines the other, so that they stay consistent.
+    /// Values about to underflow become 0 before they lose digits.
     pub(crate) fn from_both(c: f64, deficit: f64) -> Self {
         const VANISHED: f64 = 1e-290;
         let flush = |x: f64| if x.abs() < VANISHED { 0.0 } else { x };
@@ -80,7 +80,7 @@ impl Correlation {
     /// The angle `θ = arccos c`, accurate near 0.
     pub fn angle(self) -> f64 {
         // tan²(θ/2) = (1 − c)/(1 + c)
-        2.0 * self.deficit.sqrt().atan2(self.sum().sqrt())
+        2.0 * libm::atan2(self.deficit.sqrt(), self.sum().sqrt())
     }
 
     /// `1 + c`.

@@ -1,21 +1,21 @@
-//! Where `χ₁ = 1` and `c = 1` is a fixed point: the critical line, in closed form along `q`.
+//! Critical initialisations, where `χ₁ = 1` and `c = 1` is a fixed point: a line, in closed form as a function of `q`.
 //!
 //! | model | critical set |
 //! |---|---|
 //! | `continuous` | `σ_w² = 1/B`, `σ_b² = (qB − A)/B` |
 //! | `deterministic` (Claim 1, corrected) | `σ_m² = (n² + s)/(B + sA)`, `σ_b² = σ_m²(qB − A)` |
 //! | `lrt-continuous` (Claim 3) | `σ_m² = 1` where `B(q) = 1`, `σ_b² = q − A` |
-//! | `stochastic-weights` | the same without `σ_m²` |
+//! | `stochastic-weights` | the same, without `σ_m²` |
 //! | all others (Claim 2) | none |
 //!
-//! Not all of a line can be used: the variance of means in `[−1, 1]` is at most 1.
+//! Part of the line may be out of reach: the variance of means in `[−1, 1]` is at most 1.
 //!
 //! ```
-//! use isinglass_theory::{CriticalSet, Model, Network, Neuron};
+//! use isinglass_theory::{CriticalSet, Model, Neuron, RandomNetwork};
 //!
-//! let line = Network::new(Model::Deterministic, Neuron::Sign)?.critical_set()?;
+//! let line = RandomNetwork::new(Model::Deterministic, Neuron::Sign)?.critical_set()?;
 //! let CriticalSet::Line { start, allowed } = line else { panic!() };
-//! // The line of the sign neuron starts at (π/2, 0) and never comes inside σ_m² ≤ 1.
+//! // The line of the sign neuron starts at (π/2, 0) and never enters σ_m² ≤ 1.
 //! assert!((start.sigma2.unwrap() - std::f64::consts::FRAC_PI_2).abs() < 1e-15);
 //! assert!(allowed.is_empty());
 //! # Ok::<(), isinglass_theory::Error>(())
@@ -23,12 +23,12 @@
 
 use crate::activation::Activation;
 use crate::root::bracketed;
-use crate::{Error, Model, Network, WeightVariance};
+use crate::{Error, Model, RandomNetwork, WeightVariance};
 
 /// A critical initialisation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CriticalPoint {
-    /// The variance of the fields there, `q*`.
+    /// `q*`, the variance of the fields.
     pub q: f64,
     /// `σ_m²` or `σ_w²`; `None` for models without either.
     pub sigma2: Option<f64>,
@@ -36,33 +36,33 @@ pub struct CriticalPoint {
     pub sigma_b2: f64,
 }
 
-/// A stretch of a critical line.
+/// A segment of a critical line.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Segment {
     /// The end at smaller `q`.
     pub from: CriticalPoint,
-    /// The end at larger `q`; `None` if the stretch goes on to `q → ∞`.
+    /// The end at larger `q`; `None` if the segment extends to `q → ∞`.
     pub to: Option<CriticalPoint>,
 }
 
-/// All critical initialisations of a network.
+/// All critical initialisations of a random network.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CriticalSet {
-    /// A line, parametrised by `q` through [`Network::critical_point`].
+    /// A line, parametrised by `q` through [`RandomNetwork::critical_point`].
     Line {
         /// The limit `q → 0`.
         start: CriticalPoint,
-        /// The parts that can be used.
+        /// The reachable segments.
         allowed: Vec<Segment>,
     },
-    /// Isolated points, all of them allowed.
+    /// Isolated points, all reachable.
     Points(Vec<CriticalPoint>),
-    /// None, for a reason.
+    /// No critical initialisation, with the reason.
     Empty(&'static str),
 }
 
 impl CriticalSet {
-    /// Whether any critical initialisation can be used.
+    /// Whether any critical initialisation is reachable.
     pub fn is_reachable(&self) -> bool {
         match self {
             Self::Line { allowed, .. } => !allowed.is_empty(),
@@ -81,18 +81,18 @@ impl CriticalSet {
     }
 }
 
-/// Rounding in `σ_m²` at the start of a line.
+/// Rounding error of `σ_m²` at the start of a line.
 const ROUNDING: f64 = 8.0 * f64::EPSILON;
 
-impl<A: Activation> Network<A> {
-    /// All critical initialisations, and which of them can be used.
+impl<A: Activation> RandomNetwork<A> {
+    /// All critical initialisations, and which of them are reachable.
     pub fn critical_set(&self) -> Result<CriticalSet, Error> {
         if self.is_step() {
-            return Ok(CriticalSet::Empty("the slope of a sign function has no mean square, so χ₁ is infinite and never 1"));
+            return Ok(CriticalSet::Empty("the slope of a step has no finite mean square, so χ₁ is infinite"));
         }
         match self.model() {
             Model::Binary | Model::LrtBinary | Model::StochasticBinary | Model::StochasticNeurons => Ok(CriticalSet::Empty(
-                "neurons of ±1 that are random for each input separate even equal signals, so c = 1 is never a fixed point",
+                "±1 neurons with noise drawn for each input separate even equal signals, so c = 1 is never a fixed point",
             )),
             Model::LrtContinuous | Model::StochasticWeights => self.points_of_unit_slope(),
             Model::Continuous | Model::Deterministic => match self.phi().homogeneity() {
@@ -113,7 +113,7 @@ impl<A: Activation> Network<A> {
         Ok(CriticalPoint { q, sigma2: Some(sigma2), sigma_b2: sigma2 * excess + 0.0 })
     }
 
-    /// The limit `q → 0`. At unit gain it lies on the limit `σ_m² = 1`, and rounding must not carry it beyond.
+    /// The limit `q → 0`. At unit gain it lies exactly at `σ_m² = 1`, and rounding must not push it beyond.
     fn start_of_line(&self) -> Result<CriticalPoint, Error> {
         let mut start = self.critical_point(0.0)?;
         let means = self.model().weight_variance() == WeightVariance::Means;
@@ -133,17 +133,17 @@ impl<A: Activation> Network<A> {
         }
     }
 
-    /// `σ_m² = 1` with `B(q) = 1`: the models in which only the slope must be right.
+    /// The points `σ_m² = 1`, `B(q) = 1`, of the models whose criticality depends on the slope alone.
     fn points_of_unit_slope(&self) -> Result<CriticalSet, Error> {
-        const REASON: &str = "the mean squared slope of φ stays below 1 at every q, so signals always decay";
+        const REASON: &str = "the mean squared slope of φ is below 1 at every q, so signals always decay";
         let sigma2 = (self.model().weight_variance() == WeightVariance::Means).then_some(1.0);
         let at = |q: f64| -> Result<CriticalPoint, Error> {
             let m = self.phi().moments(q)?;
-            // q − A = qB − A where B = 1; the excess does not cancel.
+            // q − A = qB − A where B = 1, without cancellation.
             let sigma_b2 = if q == 0.0 { 0.0 } else { self.phi().critical_excess(q)? + q * (1.0 - m.slope_square) };
             Ok(CriticalPoint { q, sigma2, sigma_b2 })
         };
-        let excess = |log_q: f64| -> Result<f64, Error> { Ok(self.phi().moments(log_q.exp())?.slope_square - 1.0) };
+        let excess = |log_q: f64| -> Result<f64, Error> { Ok(self.phi().moments(libm::exp(log_q))?.slope_square - 1.0) };
         let mut points = Vec::new();
         let at_zero = self.phi().moments(0.0)?;
         if at_zero.mean_square == 0.0 && (at_zero.slope_square - 1.0).abs() <= ROUNDING {
@@ -152,7 +152,7 @@ impl<A: Activation> Network<A> {
             for (low, high) in grid_intervals() {
                 let Some(at_high) = certified(excess(high))? else { break };
                 if excess(low)? * at_high < 0.0 {
-                    let point = at(bracketed("B(q) = 1", low, high, excess)?.exp())?;
+                    let point = at(libm::exp(bracketed("B(q) = 1", low, high, excess)?))?;
                     if point.sigma_b2 >= 0.0 {
                         points.push(point);
                     }
@@ -167,7 +167,7 @@ impl<A: Activation> Network<A> {
         if self.model().weight_variance() != WeightVariance::Means {
             return Ok(vec![Segment { from: start, to: None }]);
         }
-        let over = |log_q: f64| -> Result<f64, Error> { Ok(self.critical_sigma2(log_q.exp())? - 1.0) };
+        let over = |log_q: f64| -> Result<f64, Error> { Ok(self.critical_sigma2(libm::exp(log_q))? - 1.0) };
         let mut segments = Vec::new();
         let mut open = start.sigma2.is_some_and(|sigma2| sigma2 <= 1.0).then_some(start);
         let mut inside = open.is_some();
@@ -177,11 +177,14 @@ impl<A: Activation> Network<A> {
             if now_inside == inside {
                 continue;
             }
-            // A line that starts on the limit and leaves it at once has no crossing: only its start is allowed.
-            let crossing =
-                if over(low)? * at_high < 0.0 { Some(self.critical_point(bracketed("σ_m² = 1", low, high, over)?.exp())?) } else { None };
+            // A line that starts at the limit and leaves it at once has no crossing: only its start is reachable.
+            let crossing = if over(low)? * at_high < 0.0 {
+                Some(self.critical_point(libm::exp(bracketed("σ_m² = 1", low, high, over)?))?)
+            } else {
+                None
+            };
             if now_inside {
-                open = Some(crossing.map_or_else(|| self.critical_point(high.exp()), Ok)?);
+                open = Some(crossing.map_or_else(|| self.critical_point(libm::exp(high)), Ok)?);
             } else if let Some(from) = open.take() {
                 segments.push(Segment { from, to: Some(crossing.unwrap_or(from)) });
             }
@@ -194,15 +197,15 @@ impl<A: Activation> Network<A> {
     }
 }
 
-/// A value that could be certified. A scan over all scales ends where the quadrature of a user's `φ` does.
+/// The value if it could be certified: a scan over all scales ends where the quadrature of a user's `φ` fails.
 fn certified(value: Result<f64, Error>) -> Result<Option<f64>, Error> {
     match value {
-        Err(Error::NotConverged { .. }) => Ok(None),
+        Err(Error::NotConverged { .. } | Error::HeavyTail { .. }) => Ok(None),
         other => other.map(Some),
     }
 }
 
-/// Intervals in `ln q` over all scales that matter, fine enough to separate crossings.
+/// Intervals in `ln q` over all relevant scales, fine enough to separate crossings.
 fn grid_intervals() -> impl Iterator<Item = (f64, f64)> {
     const FROM: f64 = -36.0;
     const TO: f64 = 28.0;

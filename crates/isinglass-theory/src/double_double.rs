@@ -1,8 +1,8 @@
-//! Numbers of twice the precision of `f64`, as unevaluated sums `hi + lo`.
+//! Numbers with twice the precision of `f64`, stored as unevaluated sums `hi + lo`.
 //!
 //! The deficit `1 − c'` of two signals of *different* variance is a Gram determinant, a difference of nearly equal
-//! products, for which no closed form without cancellation is known to us. Thirty-two digits make the cancellation harmless.
-//! Algorithms: Dekker (1971) and Knuth's two-sum; products by fused multiply–add.
+//! products, and we know no closed form without cancellation. With thirty-two digits the cancellation is harmless.
+//! The algorithms are Dekker's (1971) and Knuth's two-sum, with products by fused multiply–add.
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 

@@ -1,11 +1,11 @@
-//! What can go wrong: a value outside its domain, a pair without a meaning, an integral that cannot be certified.
+//! Errors: a value outside its domain, a model that does not take a neuron, an integral that cannot be certified.
 //!
 //! Every message names the value, the limit and the way out.
 //!
 //! ```
-//! use isinglass_theory::{Model, Network, Neuron};
+//! use isinglass_theory::{Model, Neuron, RandomNetwork};
 //!
-//! let error = Network::new(Model::Deterministic, Neuron::Sign)?.at(Some(1.2), 0.0).unwrap_err();
+//! let error = RandomNetwork::new(Model::Deterministic, Neuron::Sign)?.at(Some(1.2), 0.0).unwrap_err();
 //! assert_eq!(error.to_string(), "σ_m² = 1.2: the variance of means in [-1, 1] cannot exceed 1");
 //! # Ok::<(), isinglass_theory::Error>(())
 //! ```
@@ -16,8 +16,8 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A variance is negative, not a number, or so large or small that its powers would leave the range of numbers.
-    #[error("{symbol} = {value:?}: a variance is 0, or a number from 1e-100 to 1e30")]
+    /// A variance is negative, NaN, or so large or small that its powers would overflow or underflow.
+    #[error("{symbol} = {value:?}: a variance must be 0 or between 1e-100 and 1e30")]
     Variance {
         /// The symbol of the variance, e.g. `σ_b²`.
         symbol: &'static str,
@@ -30,10 +30,10 @@ pub enum Error {
     MeanVariance(f64),
 
     /// A correlation lies outside [-1, 1].
-    #[error("c = {0}: a correlation lies in [-1, 1]")]
+    #[error("c = {0}: a correlation must lie in [-1, 1]")]
     Correlation(f64),
 
-    /// The model needs a weight variance and none was given.
+    /// The model requires a weight variance.
     #[error("model {model} needs {symbol}, the variance of its {of}")]
     MissingVariance {
         /// The model.
@@ -44,8 +44,8 @@ pub enum Error {
         of: &'static str,
     },
 
-    /// A weight variance was given to a model that has none (or another one).
-    #[error("model {model} takes no {symbol}: {instead}")]
+    /// The model has no such weight variance.
+    #[error("model {model} does not take {symbol}: {instead}")]
     UnwantedVariance {
         /// The model.
         model: &'static str,
@@ -55,33 +55,33 @@ pub enum Error {
         instead: &'static str,
     },
 
-    /// The text names no neuron.
-    #[error("{0:?} is no neuron: use sign, probit:α, logistic:α, erf:a, tanh:k, relu or linear")]
+    /// Not the name of a neuron.
+    #[error("unknown neuron {0:?}: use sign, probit:α, logistic:α, erf:a, tanh:k, relu or linear")]
     UnknownNeuron(String),
 
-    /// The neuron's parameter is not a positive number.
-    #[error("{neuron}: the parameter is a number above 0, from 1e-9 to 1e9{hint}")]
+    /// The neuron's parameter is out of range.
+    #[error("{neuron}: the parameter must lie between 1e-9 and 1e9{hint}")]
     NeuronParameter {
         /// The neuron as it was written.
         neuron: String,
-        /// A way out, starting with `; `, or nothing.
+        /// What to use instead, starting with `; `, or empty.
         hint: &'static str,
     },
 
-    /// The text names no model.
-    #[error("{0:?} is no model: use {1}")]
+    /// Not the name of a model.
+    #[error("unknown model {0:?}: use {1}")]
     UnknownModel(String, String),
 
-    /// The model has no meaning with this neuron.
-    #[error("{neuron} has no meaning in model {model}: {reason}; valid neurons are {valid}")]
+    /// The model cannot have this neuron.
+    #[error("model {model} cannot have neuron {neuron}: {reason}; valid neurons are {valid}")]
     Pair {
         /// The model.
         model: &'static str,
         /// The neuron.
         neuron: String,
-        /// Why the pair has no meaning.
+        /// Why not.
         reason: &'static str,
-        /// The neurons that do.
+        /// The neurons it can have.
         valid: &'static str,
     },
 
@@ -100,8 +100,21 @@ pub enum Error {
         wanted: f64,
     },
 
-    /// The derivatives that an activation states are not those of its value.
-    #[error("φ' and φ'' do not belong to φ: dA/dq at q = {q:e} is {by_parts} by parts and {by_curvature} from E[φ'² + φφ'']")]
+    /// An integrand does not decay, or not before it or the Gaussian weight leaves the range of `f64`.
+    #[error(
+        "{what} at q = {q:e} could not be certified: its tails are not negligible within {range} standard deviations; use a smaller q, or a φ that grows more slowly"
+    )]
+    HeavyTail {
+        /// The quantity.
+        what: &'static str,
+        /// The variance of the field.
+        q: f64,
+        /// How far from the mean the integrand could be followed, in standard deviations.
+        range: usize,
+    },
+
+    /// The derivatives given by an activation are not those of its value.
+    #[error("φ' and φ'' are not the derivatives of φ: dA/dq at q = {q:e} is {by_parts} by parts and {by_curvature} from E[φ'² + φφ'']")]
     InconsistentDerivatives {
         /// The variance of the field.
         q: f64,
@@ -119,7 +132,7 @@ pub enum Error {
     #[error("Σ = 0 in the first layer: {0}")]
     NothingRandom(&'static str),
 
-    /// A request that this model cannot answer.
+    /// A request that cannot be answered.
     #[error("{0}")]
     Unsupported(String),
 }

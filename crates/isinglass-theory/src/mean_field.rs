@@ -1,6 +1,6 @@
 //! The layer-to-layer maps of variance and correlation.
 //!
-//! All eight models are one rule. With `N = wX + σ_b²`, where `X` is `A = E φ²` or, for neurons of ±1, the number 1,
+//! One rule covers all eight models. With `N = wX + σ_b²`, where `X` is `A = E φ²` or, for ±1 neurons, 1,
 //!
 //! `q' = N/d`,  `k' = (vC + σ_b²)/√(d_a d_b)`,  `c' = (vC + σ_b²)/√(N_a N_b)`:
 //!
@@ -18,12 +18,12 @@
 //!
 //! ```
 //! use isinglass_theory::activation::FieldPair;
-//! use isinglass_theory::{Correlation, Model, Network, Neuron};
+//! use isinglass_theory::{Correlation, Model, Neuron, RandomNetwork};
 //!
-//! let field = Network::new(Model::Deterministic, Neuron::Sign)?.at(Some(0.9), 0.0)?;
+//! let field = RandomNetwork::new(Model::Deterministic, Neuron::Sign)?.at(Some(0.9), 0.0)?;
 //! // q' = σ_m²A/(1 − σ_m²A) with A = 1/3 at q = 1: 0.3/0.7.
 //! assert!((field.variance_map(1.0)? - 3.0 / 7.0).abs() < 1e-15);
-//! // Equal signals stay equal, and signals that differ by 1e-15 keep a meaningful distance.
+//! // The distance between signals that differ by 1e-15 is accurate.
 //! let next = field.pair_map(&FieldPair::equal(1.0, Correlation::from_deficit(1e-15)?))?;
 //! assert!((next.correlation.deficit() / 1.102_657_790_843_585e-15 - 1.0).abs() < 1e-12);
 //! # Ok::<(), isinglass_theory::Error>(())
@@ -34,17 +34,17 @@ use crate::model::WeightVariance;
 use crate::neuron::Denominator;
 use crate::{Correlation, Error, Model, Neuron};
 
-/// A model together with the activation that its neurons have in it.
+/// The random networks of one model and neuron: what the theory describes before variances are chosen.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Network<A = Phi> {
+pub struct RandomNetwork<A = Phi> {
     model: Model,
     phi: A,
     denominator: Option<Denominator>,
     neuron: Option<Neuron>,
 }
 
-impl Network {
-    /// One of the paper's networks. Fails where the model has no meaning with the neuron.
+impl RandomNetwork {
+    /// One of the paper's networks. Fails if the model cannot have this neuron.
     pub fn new(model: Model, neuron: Neuron) -> Result<Self, Error> {
         model.check_neuron(neuron.check()?)?;
         let (phi, denominator) = match (model, neuron.averaged()) {
@@ -55,13 +55,13 @@ impl Network {
     }
 }
 
-impl<A: Activation + Clone> Network<A> {
-    /// A model with an activation of your own, taken as the neuron's mean `φ`. For [`Model::Deterministic`] it is a chosen gain:
-    /// `φ(h̄/√Σ)`. [`Model::Binary`] has no choice of neuron and is refused.
+impl<A: Activation + Clone> RandomNetwork<A> {
+    /// A model with an activation of your own, taken as the neuron's mean `φ`. In [`Model::Deterministic`] it is applied to the normalised field,
+    /// `φ(h̄/√Σ)`. [`Model::Binary`] is refused: its neuron is fixed.
     ///
     /// ```
     /// use isinglass_theory::activation::{Activation, Parity};
-    /// use isinglass_theory::{Model, Network};
+    /// use isinglass_theory::{Model, RandomNetwork};
     ///
     /// #[derive(Clone)]
     /// struct Softsign;
@@ -69,20 +69,20 @@ impl<A: Activation + Clone> Network<A> {
     ///     fn value(&self, h: f64) -> f64 { h / (1.0 + h * h).sqrt() }
     ///     fn parity(&self) -> Parity { Parity::Odd }
     /// }
-    /// let field = Network::with_activation(Model::Continuous, Softsign)?.at(Some(1.5), 0.05)?;
+    /// let field = RandomNetwork::with_activation(Model::Continuous, Softsign)?.at(Some(1.5), 0.05)?;
     /// assert!((field.variance_fixed_point()?.finite().unwrap() - 0.336_721_985_647).abs() < 1e-11);
     /// # Ok::<(), isinglass_theory::Error>(())
     /// ```
     pub fn with_activation(model: Model, phi: A) -> Result<Self, Error> {
         let denominator = match model {
-            Model::Binary => return Err(Error::Unsupported("model binary has sign neurons and no other".into())),
+            Model::Binary => return Err(Error::Unsupported("model binary takes no activation: its neurons are the sign function".into())),
             Model::Deterministic => Some(Denominator { noise: 0.0, spread: 1.0 }),
             _ => None,
         };
         Ok(Self { model, phi, denominator, neuron: None })
     }
 
-    /// The network at initialisation: `sigma2` is `σ_m²` or `σ_w²`, as the model demands, or `None`.
+    /// The network at initialisation: `sigma2` is `σ_m²`, `σ_w²` or `None`, depending on the model.
     pub fn at(&self, sigma2: Option<f64>, sigma_b2: f64) -> Result<MeanField<A>, Error> {
         let sigma2 = check_weight_variance(self.model, sigma2)?;
         check_variance("σ_b²", sigma_b2)?;
@@ -96,7 +96,7 @@ impl<A: Activation + Clone> Network<A> {
     }
 }
 
-impl<A: Activation> Network<A> {
+impl<A: Activation> RandomNetwork<A> {
     /// The model.
     pub fn model(&self) -> Model {
         self.model
@@ -112,29 +112,24 @@ impl<A: Activation> Network<A> {
         self.neuron
     }
 
-    /// What divides the field of the deterministic surrogate.
+    /// The denominator of the deterministic surrogate's field.
     pub fn denominator(&self) -> Option<Denominator> {
         self.denominator
     }
 
-    /// Whether `φ` is a step, whose slope has no mean square.
+    /// Whether `φ` is a step, whose slope has no finite mean square.
     pub fn is_step(&self) -> bool {
         self.phi.slope(0.0).is_infinite()
     }
-
-    /// The name to use in sentences.
-    pub(crate) fn neuron_name(&self) -> String {
-        self.neuron.map_or_else(|| "this neuron".to_owned(), |neuron| neuron.to_string())
-    }
 }
 
-/// Fields of a smaller variance than this see a linear `φ`, to the last digit.
+/// For fields of smaller variance `φ` is linear to the last digit.
 pub const LINEAR_BELOW: f64 = 1e-60;
 
 /// The mean-field description of a random network at initialisation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MeanField<A = Phi> {
-    network: Network<A>,
+    network: RandomNetwork<A>,
     second_moment: SecondMoment,
     /// `w` in the module's table.
     own_weight: f64,
@@ -143,7 +138,7 @@ pub struct MeanField<A = Phi> {
     sigma_b2: f64,
 }
 
-/// `X` in the module's table: what a neuron contributes to the variance of the next field.
+/// `X` in the module's table: a neuron's contribution to the variance of the next field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SecondMoment {
     /// `E φ²`.
@@ -154,7 +149,7 @@ enum SecondMoment {
 
 impl<A: Activation> MeanField<A> {
     /// The network.
-    pub fn network(&self) -> &Network<A> {
+    pub fn network(&self) -> &RandomNetwork<A> {
         &self.network
     }
 
@@ -173,18 +168,18 @@ impl<A: Activation> MeanField<A> {
         self.sigma_b2
     }
 
-    /// Whether the variance of a field depends on the one before: not for neurons of ±1.
+    /// Whether the variance of a field is the same in every layer, as with ±1 neurons.
     pub(crate) fn variance_is_constant(&self) -> bool {
         self.second_moment == SecondMoment::Unit
     }
 
-    /// Whether equal signals stay equal, `c = 1` being a fixed point. Noise that is drawn per input prevents it, unless no weights pass it on.
+    /// Whether equal signals stay equal, so that `c = 1` is a fixed point. Noise drawn for each input prevents it, unless all weights are 0.
     pub fn keeps_equal_signals_equal(&self) -> bool {
         if self.own_weight == 0.0 {
             return true;
         }
         let same_weights = self.own_weight == self.shared_weight;
-        // For neurons of ±1 two equal inputs give equal outputs only if the neuron itself is not random: E φ² = 1.
+        // ±1 neurons map equal inputs to equal outputs only if they are not random: E φ² = 1.
         let same_neurons = match self.second_moment {
             SecondMoment::OfActivation => true,
             SecondMoment::Unit => self.network.is_step(),
@@ -196,7 +191,7 @@ impl<A: Activation> MeanField<A> {
     fn denominator_and_numerator(&self, mean_square: f64, deficit: f64) -> (f64, f64) {
         let numerator = self.own_weight * mean_square + self.sigma_b2;
         let d = self.network.denominator.map_or(1.0, |Denominator { noise, spread }| {
-            // 1 − σ_m²A, written so that it does not cancel as σ_m² → 1 and A → 1.
+            // 1 − σ_m²A, without cancellation as σ_m² → 1 and A → 1.
             let sigma = (1.0 - self.own_weight) + self.own_weight * deficit;
             noise + spread * sigma
         });
@@ -217,7 +212,7 @@ impl<A: Activation> MeanField<A> {
         Ok(self.variance_step(q)?.0)
     }
 
-    /// `dq'/dq` at `q`: for the deterministic surrogate `σ_m²A'(1 + sq')/d`, the factor multiplying (misprint 2).
+    /// `dq'/dq` at `q`: for the deterministic surrogate `σ_m²A'(1 + sq')/d` (misprint 2).
     pub fn variance_slope(&self, q: f64) -> Result<f64, Error> {
         Ok(self.variance_step(q)?.1)
     }
@@ -245,12 +240,12 @@ impl<A: Activation> MeanField<A> {
         Ok((dq, self.slope_from(m.slope_square, d)))
     }
 
-    /// `χ = vD/d`; without weights there is no slope, not even of a step.
+    /// `χ = vD/d`; 0 without weights, even for a step.
     fn slope_from(&self, slopes: f64, d: f64) -> f64 {
         if self.shared_weight == 0.0 { 0.0 } else { self.shared_weight * slopes / d }
     }
 
-    /// The next pair of fields: both variances and the correlation move together (they must: at `q* = 0` the correlation alone has no map).
+    /// The next pair of fields. Variances and correlation are mapped together, since at `q* = 0` the correlation alone has no map.
     pub fn pair_map(&self, pair: &FieldPair) -> Result<FieldPair, Error> {
         if self.second_moment == SecondMoment::Unit {
             let q = self.own_weight + self.sigma_b2;
@@ -274,12 +269,12 @@ impl<A: Activation> MeanField<A> {
         } else {
             self.next_correlation(pair, (m_a.mean_square, n_a), (m_b.mean_square, n_b))?
         };
-        // A signal that has all but died dies, before it loses its digits to underflow.
+        // A signal about to underflow becomes 0 before it loses digits.
         let flush = |q: f64| if q < f64::MIN_POSITIVE / f64::EPSILON { 0.0 } else { q };
         Ok(FieldPair { q_a: flush(n_a / d_a), q_b: flush(n_b / d_b), correlation })
     }
 
-    /// `c'` and `1 − c'` from `A` and `N = wA + σ_b²` of either field.
+    /// `c'` and `1 − c'` from `A` and `N = wA + σ_b²` of each field.
     fn next_correlation(&self, pair: &FieldPair, (a_a, n_a): (f64, f64), (a_b, n_b): (f64, f64)) -> Result<Correlation, Error> {
         let norm = n_a.sqrt() * n_b.sqrt();
         if norm == 0.0 {
@@ -291,23 +286,23 @@ impl<A: Activation> MeanField<A> {
         if c < 0.5 {
             return Ok(Correlation::from_both(c, 1.0 - c));
         }
-        // √(N_aN_b) − b − wC, which vanishes for equal signals, and what noise per input adds to it.
+        // √(N_aN_b) − b − wC vanishes for equal signals; noise drawn for each input adds to it.
         let difference = if pair.q_a == pair.q_b {
             0.5 * w * moments.distance / norm
         } else {
-            // N_aN_b − (wC + b)² = w²(A_aA_b − C²) + wb E(φ_a − φ_b)²: two terms that are never negative.
+            // N_aN_b − (wC + b)² = w²(A_aA_b − C²) + wb E(φ_a − φ_b)²: neither term is negative.
             let determinant = (w * a_a / n_a) * (w * a_b / n_b) * moments.decorrelation + w * moments.distance * (b / norm) / norm;
             determinant / (1.0 + (w * moments.product + b) / norm)
         };
         Ok(Correlation::from_both(c, difference + (w - v) * moments.product / norm))
     }
 
-    /// `c'/c = v/w` for fields so small that `φ` is linear, without biases.
+    /// `c'/c = v/w` without biases, for fields so small that `φ` is linear.
     pub(crate) fn correlation_ratio_of_small_signals(&self) -> f64 {
         if self.own_weight == self.shared_weight { 1.0 } else { self.shared_weight / self.own_weight }
     }
 
-    /// Whether the fields are so small that `φ` is linear to the last digit (and products of variances would soon underflow).
+    /// Whether the fields are so small that `φ` is linear to the last digit, and products of variances may underflow.
     fn is_linear_at(&self, pair: &FieldPair) -> bool {
         self.sigma_b2 == 0.0
             && self.own_weight > 0.0
@@ -328,7 +323,7 @@ impl<A: Activation> MeanField<A> {
         Ok(self.slope_from(slopes, d))
     }
 
-    /// The fields of the first layer, whose inputs are not random: `inputs` holds `q⁰ = |x|²/N` of either and their correlation.
+    /// The fields of the first layer, whose inputs are fixed: `inputs` holds `q⁰ = |x|²/N` of each and their correlation.
     pub fn first_layer(&self, inputs: &FieldPair) -> Result<FieldPair, Error> {
         let (w, v, b) = (self.own_weight, self.shared_weight, self.sigma_b2);
         let field = |q0: f64| {
@@ -339,9 +334,9 @@ impl<A: Activation> MeanField<A> {
         let ((n_a, q_a), (n_b, q_b)) = (field(inputs.q_a), field(inputs.q_b));
         if !(q_a.is_finite() && q_b.is_finite()) {
             return Err(Error::NothingRandom(if w == 1.0 {
-                "with σ_m² = 1 and inputs that are not random nothing is left to average over; use σ_m² < 1, or model binary"
+                "at σ_m² = 1 neither weights nor inputs are random; use σ_m² < 1, or model binary"
             } else {
-                "an input of variance 0 leaves a neuron without noise nothing to average over; use an input variance above 0"
+                "with an input of variance 0 and a neuron without noise nothing is random; use an input variance above 0"
             }));
         }
         let norm = n_a.sqrt() * n_b.sqrt();
@@ -352,7 +347,8 @@ impl<A: Activation> MeanField<A> {
         let gap = inputs.q_a.sqrt() - inputs.q_b.sqrt();
         let product = root * inputs.correlation.c();
         let distance = gap * gap + 2.0 * root * inputs.correlation.deficit();
-        let determinant = (w * root / norm).powi(2) * inputs.correlation.one_minus_square() + w * b * distance / (norm * norm);
+        let overlap = w * root / norm;
+        let determinant = overlap * overlap * inputs.correlation.one_minus_square() + w * b * distance / (norm * norm);
         let c = (v * product + b) / norm;
         let deficit = if c < 0.5 { 1.0 - c } else { determinant / (1.0 + (w * product + b) / norm) + (w - v) * product / norm };
         Ok(FieldPair { q_a, q_b, correlation: Correlation::from_both(c, deficit) })
@@ -366,7 +362,7 @@ fn check_weight_variance(model: Model, sigma2: Option<f64>) -> Result<f64, Error
         (None, Some(_)) => Err(Error::UnwantedVariance {
             model: model.name(),
             symbol: "σ_m² or σ_w²",
-            instead: "its weights are random ±1, only σ_b² can be chosen",
+            instead: "its weights are random ±1, and only σ_b² can be chosen",
         }),
         (Some(symbol), None) => {
             let of = if kind == WeightVariance::Means { "weights' means" } else { "weights" };
@@ -377,7 +373,7 @@ fn check_weight_variance(model: Model, sigma2: Option<f64>) -> Result<f64, Error
     }
 }
 
-/// Powers of variances must not leave the range of numbers.
+/// Powers of variances must not overflow or underflow.
 pub(crate) fn check_variance(symbol: &'static str, value: f64) -> Result<f64, Error> {
     if value == 0.0 || (1e-100..=1e30).contains(&value) { Ok(value) } else { Err(Error::Variance { symbol, value }) }
 }

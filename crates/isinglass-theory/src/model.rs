@@ -1,4 +1,4 @@
-//! The eight networks of the paper, and which neurons each can have.
+//! The paper's eight models, and the neurons that each can have.
 //!
 //! | model | weights | neurons | variance | valid neurons |
 //! |---|---|---|---|---|
@@ -11,14 +11,14 @@
 //! | `stochastic-weights` | random ±1 | continuous | none | all but `relu`, `linear` |
 //! | `stochastic-neurons` | real | stochastic ±1 | `σ_w²` | all but `relu`, `linear` |
 //!
-//! Where neurons are continuous, a stochastic neuron's name stands for its mean function `φ`.
+//! In models with continuous neurons, the name of a stochastic neuron stands for its mean function `φ`.
 //!
 //! ```
-//! use isinglass_theory::{Model, Network, Neuron};
+//! use isinglass_theory::{Model, Neuron, RandomNetwork};
 //!
 //! assert_eq!("lrt-binary".parse::<Model>()?, Model::LrtBinary);
-//! let error = Network::new(Model::Binary, Neuron::Tanh(1.0)).unwrap_err();
-//! assert_eq!(error.to_string(), "tanh:1 has no meaning in model binary: its neurons are the sign function; valid neurons are sign");
+//! let error = RandomNetwork::new(Model::Binary, Neuron::Tanh(1.0)).unwrap_err();
+//! assert_eq!(error.to_string(), "model binary cannot have neuron tanh:1: its neurons are the sign function; valid neurons are sign");
 //! # Ok::<(), isinglass_theory::Error>(())
 //! ```
 
@@ -27,7 +27,7 @@ use std::str::FromStr;
 
 use crate::{Error, Neuron};
 
-/// A random network whose signal propagation the theory describes.
+/// A kind of random network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Model {
     /// Real weights `N(0, σ_w²)`, continuous neurons (Poole et al. 2016).
@@ -48,14 +48,14 @@ pub enum Model {
     StochasticNeurons,
 }
 
-/// Which variance sets the size of a model's weights.
+/// The variance that sets the scale of a model's weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WeightVariance {
     /// `σ_m² ≤ 1`, the variance of the means of the binary weights.
     Means,
     /// `σ_w²`, the variance of real weights.
     Weights,
-    /// Weights ±1 without a mean: nothing to choose.
+    /// Weights of ±1 with mean 0: no variance to choose.
     None,
 }
 
@@ -97,7 +97,7 @@ impl Model {
         }
     }
 
-    /// The variance that the model takes.
+    /// The weight variance that the model takes.
     pub fn weight_variance(self) -> WeightVariance {
         match self {
             Self::Continuous | Self::StochasticNeurons => WeightVariance::Weights,
@@ -106,7 +106,7 @@ impl Model {
         }
     }
 
-    /// Whether the model has a meaning with this neuron.
+    /// Whether the model can have this neuron.
     pub fn check_neuron(self, neuron: Neuron) -> Result<(), Error> {
         const SIGMOIDAL: &str = "sign, probit:α, logistic:α, erf:a and tanh:k";
         let unbounded = matches!(neuron, Neuron::Relu | Neuron::Linear);
@@ -117,7 +117,7 @@ impl Model {
                 refuse("it is not the mean of a ±1 neuron", SIGMOIDAL)
             }
             Self::LrtContinuous | Self::StochasticWeights if unbounded => {
-                refuse("the paper's theory of this model is for bounded neurons", SIGMOIDAL)
+                refuse("the paper's theory of this model assumes bounded neurons", SIGMOIDAL)
             }
             _ => Ok(()),
         }

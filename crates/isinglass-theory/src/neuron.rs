@@ -1,7 +1,7 @@
-//! Neurons, as they are named on the command line and in the paper.
+//! Neurons, named as on the command line and in the paper.
 //!
-//! A neuron is `x = sign(h + αL)`: Gaussian noise `L` makes it `probit`, logistic noise `logistic`, none at all `sign`. Its mean
-//! given the field is `φ(h)`. `erf` and `tanh` name a mean function directly, by its gain.
+//! A neuron is `x = sign(h + αL)`: `probit` with Gaussian noise `L`, `logistic` with logistic noise, `sign` without noise. Its mean
+//! given the field is `φ(h)`. `erf` and `tanh` specify a mean function directly, by its gain.
 //!
 //! | neuron | mean `φ(h)` | inside the deterministic surrogate |
 //! |---|---|---|
@@ -28,7 +28,7 @@ use std::str::FromStr;
 use crate::Error;
 use crate::activation::{Erf, Phi, Tanh};
 
-/// A neuron model. Parameters are positive; [`FromStr`] and [`Network::new`](crate::Network::new) check them.
+/// A neuron model. Parameters are positive; [`FromStr`] and [`RandomNetwork::new`](crate::RandomNetwork::new) check them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Neuron {
@@ -71,8 +71,8 @@ impl Neuron {
         }
     }
 
-    /// The neuron averaged over a Gaussian field: the response to the normalised field, and what normalises it (Appendix A).
-    /// `None` where the deterministic surrogate does not exist.
+    /// The neuron averaged over a Gaussian field: its response to the normalised field, and the denominator that normalises it (Appendix A).
+    /// `None` if the neuron has no deterministic surrogate.
     pub fn averaged(self) -> Option<(Phi, Denominator)> {
         let over_sigma = Denominator { noise: 0.0, spread: 1.0 };
         match self {
@@ -92,13 +92,13 @@ impl Neuron {
     }
 
     pub(crate) fn check(self) -> Result<Self, Error> {
-        // Its powers, times those of a variance, must not leave the range of numbers.
+        // Powers of the parameter times powers of a variance must not overflow or underflow.
         let in_range = |p: f64| (1e-9..=1e9).contains(&p);
         if self.parameter().is_none_or(in_range) {
             return Ok(self);
         }
         let noisy = matches!(self, Self::Probit(_) | Self::Logistic(_));
-        let hint = if noisy { "; without noise the neuron is sign" } else { "" };
+        let hint = if noisy { "; for no noise use sign" } else { "" };
         Err(Error::NeuronParameter { neuron: self.to_string(), hint })
     }
 }
@@ -117,7 +117,7 @@ impl fmt::Display for Neuron {
     }
 }
 
-/// `name:parameter`, the shortest text that parses to the same number; very large and small ones with an exponent.
+/// `name:parameter`, the shortest text that parses to the same number, with an exponent if it is very large or small.
 fn write_parameter(f: &mut fmt::Formatter<'_>, name: &str, parameter: f64) -> fmt::Result {
     if (1e-5..1e7).contains(&parameter) { write!(f, "{name}:{parameter}") } else { write!(f, "{name}:{parameter:e}") }
 }
@@ -125,7 +125,7 @@ fn write_parameter(f: &mut fmt::Formatter<'_>, name: &str, parameter: f64) -> fm
 impl FromStr for Neuron {
     type Err = Error;
 
-    /// `name` or `name:parameter`; a parameter left out is 1.
+    /// `name` or `name:parameter`; the parameter defaults to 1.
     fn from_str(text: &str) -> Result<Self, Error> {
         let unknown = || Error::UnknownNeuron(text.to_owned());
         let (name, parameter) = match text.split_once(':') {

@@ -2,19 +2,19 @@
 //!
 //! | symbol | meaning |
 //! |---|---|
-//! | `χ₁` | slope of the correlation map at `c = 1`, and mean squared singular value of a layer's Jacobian: gradients shrink or grow by it |
+//! | `χ₁` | slope of the correlation map at `c = 1`; also the mean squared singular value of a layer's Jacobian, by which gradients shrink or grow |
 //! | `χ` | slope at the stable fixed point `c*` |
-//! | `ξ₁ = −1/ln χ₁` | depth scale of the gradient (negative, an e-folding of growth, where `χ₁ > 1`) |
+//! | `ξ₁ = −1/ln χ₁` | depth scale of the gradient (negative if it grows, `χ₁ > 1`) |
 //! | `ξ_c = −1/ln χ` | depth scale of the correlation |
 //! | `ξ_q = −1/ln(dq'/dq)` | depth scale of the variance |
 //!
 //! ```
-//! use isinglass_theory::{Model, Network, Neuron, Phase, Point};
+//! use isinglass_theory::{Model, Neuron, Phase, Point, RandomNetwork};
 //!
-//! let point = Point::of(&Network::new(Model::Deterministic, Neuron::Sign)?.at(Some(0.9), 0.0)?)?;
+//! let point = Point::of(&RandomNetwork::new(Model::Deterministic, Neuron::Sign)?.at(Some(0.9), 0.0)?)?;
 //! assert_eq!(point.phase, Phase::Ordered);
 //! assert_eq!(point.q_star.finite(), Some(0.0));
-//! // Without biases the signal dies at χ₁ = (2/π)σ_m² per layer and its correlation freezes: c* does not exist.
+//! // Without biases the signal shrinks by χ₁ = (2/π)σ_m² per layer and its correlation freezes: there is no c*.
 //! assert!((point.chi_1.unwrap() - 0.9 * std::f64::consts::FRAC_2_PI).abs() < 1e-15);
 //! assert_eq!(point.c_star, None);
 //! # Ok::<(), isinglass_theory::Error>(())
@@ -25,10 +25,10 @@ use std::fmt;
 use crate::activation::{Activation, Parity};
 use crate::{Correlation, Error, MeanField, VarianceFixedPoint};
 
-/// How far `χ₁` may be from 1 in a point that is called critical.
+/// A point is called critical if `χ₁` is this close to 1.
 pub const CRITICAL_TOLERANCE: f64 = 1e-9;
 
-/// What becomes of two nearby signals.
+/// What happens to two nearby signals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
     /// `χ₁ < 1`: they converge, and gradients vanish.
@@ -37,7 +37,7 @@ pub enum Phase {
     Critical,
     /// `χ₁ > 1`: they separate, and gradients explode.
     Chaotic,
-    /// Noise drawn per input separates even equal signals: `c = 1` is not a fixed point.
+    /// Noise drawn for each input separates even equal signals: `c = 1` is not a fixed point.
     NoiseLimited,
 }
 
@@ -54,7 +54,7 @@ impl Phase {
         }
     }
 
-    /// The name in results.
+    /// The name used in results.
     pub fn name(self) -> &'static str {
         match self {
             Self::Ordered => "ordered",
@@ -71,14 +71,14 @@ impl fmt::Display for Phase {
     }
 }
 
-/// What the theory says about a network at `(σ², σ_b²)`. A quantity that diverges or does not exist is `None`.
+/// The theory of a random network at `(σ², σ_b²)`. A quantity that diverges or does not exist is `None`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Point {
     /// `q*`.
     pub q_star: VarianceFixedPoint,
-    /// `c*`; `None` where the correlation freezes at a value that depends on its start.
+    /// `c*`; `None` if the correlation freezes at a value that depends on the initial one.
     pub c_star: Option<Correlation>,
-    /// `χ₁`; at `q* = 0` the limit `σ_b² → 0⁺`. `None` where it is infinite.
+    /// `χ₁`; at `q* = 0` its limit as `σ_b² → 0⁺`. `None` if it is infinite.
     pub chi_1: Option<f64>,
     /// `χ` at `c*`.
     pub chi: Option<f64>,
@@ -89,7 +89,7 @@ pub struct Point {
 }
 
 impl Point {
-    /// Solves for the fixed points and evaluates the slopes there.
+    /// Finds the fixed points and evaluates the slopes there.
     pub fn of<A: Activation>(field: &MeanField<A>) -> Result<Self, Error> {
         let q_star = field.variance_fixed_point()?;
         let (dq, chi_1) = match q_star {
@@ -119,26 +119,26 @@ impl Point {
 }
 
 impl<A: Activation> MeanField<A> {
-    /// `χ₁` alone, which needs neither `c*` nor an expectation over pairs: what a phase diagram is made of.
+    /// `χ₁` alone, which requires neither `c*` nor an expectation over pairs. Phase diagrams are made of it.
     pub fn chi_1(&self) -> Result<Option<f64>, Error> {
         self.chi_1_at(self.variance_fixed_point()?)
     }
 
-    /// `χ₁` at a fixed point that is known already.
+    /// `χ₁` at a known fixed point.
     pub fn chi_1_at(&self, q_star: VarianceFixedPoint) -> Result<Option<f64>, Error> {
         let q = match q_star {
             VarianceFixedPoint::Positive(q) => q,
             VarianceFixedPoint::Zero => 0.0,
-            // Homogeneous activations have the same slope at every q; of others nothing can be said.
+            // Homogeneous activations have the same slope at every q; for others there is none.
             VarianceFixedPoint::Every | VarianceFixedPoint::Diverges if self.phi().homogeneity().is_some() => 1.0,
             VarianceFixedPoint::Every | VarianceFixedPoint::Diverges => return Ok(None),
         };
         Ok(finite(self.slopes(q)?.1))
     }
 
-    /// The correlation map's fixed point and slope are those of the limit `q → 0` when the signal dies out: `None` where `c` freezes.
+    /// Fixed point and slope of the correlation map in the limit `q → 0` of a dying signal; `None` if `c` freezes.
     fn limit_of_dying_signal(&self) -> Option<(Correlation, f64)> {
-        // c' = (v/w)c: noise per input pulls the correlation to zero.
+        // c' = (v/w)c: noise drawn for each input pulls the correlation to zero.
         let ratio = self.correlation_ratio_of_small_signals();
         (self.phi().parity() == Parity::Odd && ratio < 1.0).then_some((Correlation::ZERO, ratio))
     }
@@ -156,7 +156,7 @@ fn correlation_and_slope<A: Activation>(
             Ok((Some(c_star), chi))
         }
         VarianceFixedPoint::Zero => Ok(field.limit_of_dying_signal().unzip()),
-        // A homogeneous φ maps c to c whatever q; relu moves it to 1, linear leaves it.
+        // The map of a homogeneous φ does not depend on q: relu moves c to 1, linear preserves it.
         VarianceFixedPoint::Every if field.phi().parity() == Parity::General => Ok((Some(Correlation::ONE), chi_1)),
         VarianceFixedPoint::Every | VarianceFixedPoint::Diverges => Ok((None, None)),
     }
@@ -166,13 +166,13 @@ fn finite(x: f64) -> Option<f64> {
     x.is_finite().then_some(x)
 }
 
-/// `−1/ln(rate)`, the number of layers over which something that is multiplied by `rate` per layer falls by `e`. `None` at `rate = 1`, where it
-/// diverges; 0 at `rate = 0`; negative for a rate above 1.
+/// `−1/ln(rate)`: the number of layers over which a quantity that is multiplied by `rate` in each layer falls by a factor of `e`. `None` at `rate = 1`, where it
+/// diverges; 0 at `rate = 0`; negative above 1.
 ///
 /// ```
 /// use isinglass_theory::depth_scale;
 ///
-/// assert_eq!(depth_scale((-0.5f64).exp()), Some(2.0));
+/// assert!((depth_scale((-0.5f64).exp()).unwrap() - 2.0).abs() < 1e-15);
 /// assert_eq!(depth_scale(1.0), None);
 /// assert_eq!(depth_scale(0.0), Some(0.0));
 /// ```
@@ -180,6 +180,6 @@ pub fn depth_scale(rate: f64) -> Option<f64> {
     if !rate.is_finite() || (rate - 1.0).abs() <= CRITICAL_TOLERANCE {
         return None;
     }
-    // Written so that −1/ln 0 is +0.
-    Some(-1.0 / rate.ln()).map(|xi| if xi == 0.0 { 0.0 } else { xi })
+    // −1/ln 0 is +0, not −0.
+    Some(-1.0 / libm::log(rate)).map(|xi| if xi == 0.0 { 0.0 } else { xi })
 }

@@ -1,17 +1,17 @@
 //! A pair of signals, layer by layer.
 //!
-//! `q_a`, `q_b` and the covariance are iterated together: at `σ_b² = 0` below criticality all three shrink at the same rate and the correlation freezes, which
-//! no map "of c at q*" can show.
+//! `q_a`, `q_b` and the covariance are iterated together. Without biases, below criticality, all three shrink at the same rate and the correlation freezes:
+//! a map of `c` at `q*` alone would miss this.
 //!
 //! ```
 //! use isinglass_theory::activation::FieldPair;
-//! use isinglass_theory::{Correlation, Model, Network, Neuron};
+//! use isinglass_theory::{Correlation, Model, Neuron, RandomNetwork};
 //!
-//! let field = Network::new(Model::Deterministic, Neuron::Sign)?.at(Some(0.9), 0.0)?;
+//! let field = RandomNetwork::new(Model::Deterministic, Neuron::Sign)?.at(Some(0.9), 0.0)?;
 //! let start = FieldPair { q_a: 1.0, q_b: 2.0, correlation: Correlation::new(0.5)? };
 //! let layers = field.trajectory(start, 200)?;
 //! assert_eq!(layers.len(), 201);
-//! // The signal is gone, but its correlation froze a little below its start.
+//! // The signal has vanished; its correlation froze slightly below its initial value.
 //! assert!(layers[200].q_a < 1e-40);
 //! assert!((layers[200].correlation.c() - 0.4607).abs() < 5e-5);
 //! # Ok::<(), isinglass_theory::Error>(())
@@ -21,7 +21,7 @@ use crate::activation::{Activation, FieldPair};
 use crate::mean_field::check_variance;
 use crate::{Error, MeanField};
 
-/// Beyond this the powers of a variance would leave the range of numbers.
+/// Powers of a larger variance would overflow.
 const LARGEST: f64 = 1e90;
 
 impl<A: Activation> MeanField<A> {
@@ -35,8 +35,8 @@ impl<A: Activation> MeanField<A> {
         Ok(layers)
     }
 
-    /// The same for inputs that are not random: layer 0 holds `q⁰ = |x|²/N` of either input and their correlation, and layer 1 follows the
-    /// rule of [`first_layer`](Self::first_layer).
+    /// The same from fixed inputs: layer 0 holds `q⁰ = |x|²/N` of each input and their correlation, and layer 1 is given by
+    /// [`first_layer`](Self::first_layer).
     pub fn trajectory_from_inputs(&self, inputs: FieldPair, depth: usize) -> Result<Vec<FieldPair>, Error> {
         check_variance("|x_a|²/N", inputs.q_a)?;
         check_variance("|x_b|²/N", inputs.q_b)?;
@@ -53,7 +53,7 @@ impl<A: Activation> MeanField<A> {
             let next = self.pair_map(&layers[layers.len() - 1])?;
             if !(next.q_a < LARGEST && next.q_b < LARGEST) {
                 let layer = layers.len();
-                return Err(Error::Unsupported(format!("the variance grows beyond {LARGEST:e} in layer {layer}: ask for fewer layers")));
+                return Err(Error::Unsupported(format!("the variance exceeds {LARGEST:e} in layer {layer}: use fewer layers")));
             }
             layers.push(next);
         }

@@ -1,9 +1,11 @@
 //! Properties of the maps, over random networks and signals, and finite differences.
 
+#![allow(clippy::disallowed_methods)] // Expected values may come from the standard library.
+
 mod common;
 
 use isinglass_theory::activation::{Activation, FieldPair, Parity, Phi, Tanh};
-use isinglass_theory::{Advice, Correlation, MeanField, Model, Network, Neuron, Phase, Point, VarianceFixedPoint, WeightVariance};
+use isinglass_theory::{Advice, Correlation, MeanField, Model, Neuron, Phase, Point, RandomNetwork, VarianceFixedPoint, WeightVariance};
 use proptest::prelude::*;
 
 fn sigmoid() -> impl Strategy<Value = Neuron> {
@@ -27,7 +29,7 @@ fn any_field() -> impl Strategy<Value = MeanField> {
                 WeightVariance::Weights => Some(3.0 * sigma2),
                 WeightVariance::None => None,
             };
-            Network::new(model, neuron).unwrap().at(sigma2, sigma_b2).unwrap()
+            RandomNetwork::new(model, neuron).unwrap().at(sigma2, sigma_b2).unwrap()
         },
     )
 }
@@ -72,49 +74,84 @@ proptest! {
     #[test]
     fn fixed_points_are_fixed(field in any_field()) {
         let point = Point::of(&field).unwrap();
-        if let VarianceFixedPoint::Positive(q) = point.q_star {
-            // A rounding error in q' moves q* by that over 1 − dq.
-            prop_assert!((field.variance_map(q).unwrap() / q - 1.0).abs() < 1e-14 + 1e-13 * (1.0 - point.dq.unwrap()).abs());
-            let c = point.c_star.unwrap();
-            let next = field.pair_map(&FieldPair::equal(q, c)).unwrap().correlation;
-            prop_assert!((next.deficit() - c.deficit()).abs() <= 1e-12 * c.deficit().max(1e-3), "{:?} → {:?}", c, next);
-            prop_assert!(point.dq.unwrap() <= 1.0 + 1e-9 && point.chi.unwrap() <= 1.0 + 1e-9, "{:?}", point);
+        match point.q_star {
+            VarianceFixedPoint::Positive(q) => {
+                // A rounding error in q' moves q* by that over 1 − dq.
+                prop_assert!((field.variance_map(q).unwrap() / q - 1.0).abs() < 1e-14 + 1e-13 * (1.0 - point.dq.unwrap()).abs());
+                let c = point.c_star.unwrap();
+                let next = field.pair_map(&FieldPair::equal(q, c)).unwrap().correlation;
+                prop_assert!((next.deficit() - c.deficit()).abs() <= 1e-12 * c.deficit().max(1e-3), "{:?} → {:?}", c, next);
+                prop_assert!(point.dq.unwrap() <= 1.0 + 1e-9 && point.chi.unwrap() <= 1.0 + 1e-9, "{:?}", point);
+            }
+            VarianceFixedPoint::Zero => {
+                prop_assert_eq!(field.sigma_b2(), 0.0);
+                prop_assert_eq!(field.variance_map(0.0).unwrap(), 0.0);
+                for q in [1e-9, 1e-3, 1.0, 100.0] {
+                    prop_assert!(field.variance_map(q).unwrap() < q, "the signal must shrink from q = {}", q);
+                }
+                // The correlation freezes, unless noise drawn per input makes it vanish.
+                let expected = (!field.keeps_equal_signals_equal()).then_some(Correlation::ZERO);
+                prop_assert_eq!((point.c_star, point.chi.is_some()), (expected, expected.is_some()));
+            }
+            // Only homogeneous neurons keep every variance, or let it grow without limit.
+            VarianceFixedPoint::Every | VarianceFixedPoint::Diverges => prop_assert!(false, "{:?}", point),
         }
     }
 
     #[test]
     fn slopes_are_those_of_finite_differences(field in any_field()) {
         let point = Point::of(&field).unwrap();
-        let VarianceFixedPoint::Positive(q) = point.q_star else { return Ok(()) };
+        let dq = point.dq.unwrap();
+        let q = point.q_star.finite().unwrap();
+        prop_assert_eq!(point.chi_1.is_none(), field.network().is_step() && field.sigma2() != Some(0.0));
+        if q == 0.0 {
+            // Both slopes are the limits of small signals.
+            let small = 1e-9;
+            prop_assert!((field.variance_map(small).unwrap() / small - dq).abs() < 1e-6 * dq);
+            let chi_1 = point.chi_1.unwrap();
+            prop_assert!((field.chi(small, Correlation::ONE).unwrap() - chi_1).abs() < 1e-6 * chi_1);
+            return Ok(());
+        }
         let step = 1e-4 * q;
         let difference = (field.variance_map(q + step).unwrap() - field.variance_map(q - step).unwrap()) / (2.0 * step);
-        prop_assert!((difference - point.dq.unwrap()).abs() < 1e-6 * (1.0 + point.dq.unwrap()), "dq: {difference} and {:?}", point.dq);
+        prop_assert!((difference - dq).abs() < 1e-6 * (1.0 + dq), "dq: {difference} and {dq}");
         // χ at a correlation in the middle, where the map is smooth for every neuron.
         let c = 0.4;
         let map = |c: f64| field.pair_map(&FieldPair::equal(q, Correlation::new(c).unwrap())).unwrap().correlation.c();
         let difference = (map(c + 1e-4) - map(c - 1e-4)) / 2e-4;
         let chi = field.chi(q, Correlation::new(c).unwrap()).unwrap();
         prop_assert!((difference - chi).abs() < 1e-6 * (1.0 + chi), "χ: {difference} and {chi}");
-        // χ₁, one-sided: 1 − c' = (1 − c'(1)) + χ₁(1 − c), except for steps.
-        if let Some(chi_1) = point.chi_1 {
-            let deficit = |deficit: f64| field.pair_map(&FieldPair::equal(q, Correlation::from_deficit(deficit).unwrap())).unwrap().correlation.deficit();
-            // Richardson: removes the curvature of the map.
-            let slope = |d: f64| (deficit(d) - deficit(0.0)) / d;
-            let d = 1e-5 / (1.0 + q);
-            let difference = 2.0 * slope(d / 2.0) - slope(d);
-            prop_assert!((difference - chi_1).abs() < 1e-4 * (1.0 + chi_1), "χ₁: {difference} and {chi_1}");
+        // χ₁, one-sided: 1 − c' = (1 − c'(1)) + χ₁(1 − c). Near c = 1 the map of a step rises as √(1 − c).
+        let deficit = |deficit: f64| field.pair_map(&FieldPair::equal(q, Correlation::from_deficit(deficit).unwrap())).unwrap().correlation.deficit();
+        let slope = |d: f64| (deficit(d) - deficit(0.0)) / d;
+        let d = 1e-5 / (1.0 + q);
+        match point.chi_1 {
+            Some(chi_1) => {
+                // Richardson: removes the curvature of the map.
+                let difference = 2.0 * slope(d / 2.0) - slope(d);
+                prop_assert!((difference - chi_1).abs() < 1e-4 * (1.0 + chi_1), "χ₁: {difference} and {chi_1}");
+            }
+            None => prop_assert!((slope(d / 4.0) / slope(d) - 2.0).abs() < 1e-3, "χ₁ is infinite, and the slope {} near c = 1", slope(d)),
         }
     }
 
     #[test]
-    fn tanh_certifies_itself_at_every_scale(log_q in -30.0f64..16.0, gain in 0.1f64..10.0, log_deficit in -30.0f64..0.69) {
+    fn the_two_rules_for_tanh_agree_at_every_scale(log_q in -30.0f64..16.0, gain in 0.1f64..10.0, log_deficit in -30.0f64..0.69) {
         let phi = Tanh::new(gain);
         let q = log_q.exp();
-        prop_assert!(phi.moments(q).is_ok());
-        prop_assert!(phi.critical_excess(q).is_ok());
+        let one = phi.moments(q).unwrap();
         let pair = FieldPair::equal(q, Correlation::from_deficit(log_deficit.exp()).unwrap());
-        prop_assert!(phi.pair_moments(&pair).is_ok(), "{:?}", phi.pair_moments(&pair));
-        prop_assert!(phi.slope_product(&pair).is_ok());
+        let two = phi.pair_moments(&pair).unwrap();
+        // A comes from the line, C and the distance from the mixture: E(φ_a − φ_b)² = 2(A − C).
+        let scale = one.mean_square;
+        prop_assert!((two.product + 0.5 * two.distance - scale).abs() < 1e-13 * scale, "{one:?} and {two:?}");
+        prop_assert!((two.deficit - 0.5 * two.distance - one.deficit).abs() < 1e-13, "{one:?} and {two:?}");
+        // qB − A, from the mixture too.
+        let excess = phi.critical_excess(q).unwrap();
+        prop_assert!((excess - (q * one.slope_square - scale)).abs() < 1e-13 * (q * one.slope_square + scale), "{one:?} and {excess}");
+        // D is largest at c = 1, where it is B.
+        let slopes = phi.slope_product(&pair).unwrap();
+        prop_assert!(slopes > 0.0 && slopes <= one.slope_square * (1.0 + 1e-13), "{slopes} and {one:?}");
     }
 
     #[test]
@@ -165,8 +202,10 @@ fn derivatives_that_do_not_belong_to_the_value_are_noticed() {
 
 #[test]
 fn a_network_of_the_users_own_has_the_same_theory() {
-    let own =
-        Network::with_activation(Model::Continuous, Own("tanh".parse::<Neuron>().unwrap().mean())).unwrap().at(Some(2.0), 0.1).unwrap();
+    let own = RandomNetwork::with_activation(Model::Continuous, Own("tanh".parse::<Neuron>().unwrap().mean()))
+        .unwrap()
+        .at(Some(2.0), 0.1)
+        .unwrap();
     let built_in = common::field("continuous", "tanh", 2.0, 0.1);
     let (a, b) = (Point::of(&own).unwrap(), Point::of(&built_in).unwrap());
     common::close(a.q_star.finite().unwrap(), b.q_star.finite().unwrap(), 1e-10);
@@ -179,18 +218,25 @@ fn a_network_of_the_users_own_has_the_same_theory() {
 fn advice_on_a_network_of_the_users_own_is_that_of_the_built_in_one() {
     let tanh = || Own("tanh".parse::<Neuron>().unwrap().mean());
     for model in [Model::Continuous, Model::LrtContinuous, Model::StochasticWeights, Model::StochasticNeurons, Model::Deterministic] {
-        let own = Advice::new(&Network::with_activation(model, tanh()).unwrap(), 10, 3.0).unwrap();
-        let built_in = Advice::new(&Network::new(model, Neuron::Tanh(1.0)).unwrap(), 10, 3.0).unwrap();
+        let own = Advice::new(&RandomNetwork::with_activation(model, tanh()).unwrap(), 10, 3.0).unwrap();
+        let built_in = Advice::new(&RandomNetwork::new(model, Neuron::Tanh(1.0)).unwrap(), 10, 3.0).unwrap();
         // Numerical slopes are 1 only to their stated error, so the very edge of what is reachable can be missed.
-        let close = |a: Option<f64>, b: Option<f64>| a.zip(b).is_none_or(|(a, b)| (a - b).abs() < 1e-6);
-        assert!(close(own.best.sigma2, built_in.best.sigma2), "{model}: {:?} and {:?}", own.best, built_in.best);
+        let close = |a: Option<f64>, b: Option<f64>| match (a, b) {
+            (Some(a), Some(b)) => (a - b).abs() < 1e-6,
+            (None, None) => true,
+            _ => false,
+        };
+        let (a, b) = (&own.best, &built_in.best);
+        assert_eq!(b.sigma2.is_none(), model.weight_variance() == WeightVariance::None);
+        assert!(close(a.sigma2, b.sigma2) && close(Some(a.sigma_b2), Some(b.sigma_b2)), "{model}: {a:?} and {b:?}");
+        assert!(close(a.point.chi_1, b.point.chi_1) && close(a.gradient, b.gradient), "{model}: {a:?} and {b:?}");
     }
 }
 
 #[test]
 fn unit_gain_is_on_the_limit_whatever_the_rounding() {
     for a in [0.886_226_925_452_757_8, 0.886_226_925_452_757_9, 0.886_226_925_452_758] {
-        let advice = Advice::new(&Network::new(Model::Deterministic, Neuron::Erf(a)).unwrap(), 10, 3.0).unwrap();
+        let advice = Advice::new(&RandomNetwork::new(Model::Deterministic, Neuron::Erf(a)).unwrap(), 10, 3.0).unwrap();
         assert!(advice.critical.is_reachable());
         assert_eq!(advice.best.sigma2, Some(1.0));
     }
@@ -250,7 +296,7 @@ fn critical_points_with_negative_bias_variance_are_none() {
             (1.2 * h).tanh() + 0.9
         }
     }
-    let set = Network::with_activation(Model::LrtContinuous, Offset).unwrap().critical_set().unwrap();
+    let set = RandomNetwork::with_activation(Model::LrtContinuous, Offset).unwrap().critical_set().unwrap();
     assert!(!set.is_reachable(), "{set:?}");
 }
 
@@ -264,6 +310,34 @@ fn advice_at_criticality_counts_what_is_left() {
     let gradient = |depth: usize| Advice::new(&network, depth, 3.0).unwrap().best.gradient.unwrap();
     assert!(gradient(40) < 1.0 && gradient(40) > 1e-3 && gradient(80) / gradient(40) > 0.2, "{} {}", gradient(40), gradient(80));
     assert_eq!(advice.max_depth, None);
+}
+
+#[test]
+fn advice_on_very_deep_networks_is_immediate_or_refused() {
+    let deepest = 100_000_000;
+    // Far from criticality nothing is followed layer by layer.
+    let ordered = Advice::new(&common::network("deterministic", "sign"), deepest, 3.0).unwrap();
+    assert_eq!((ordered.best.signal, ordered.best.gradient), (Some(0.0), Some(0.0)));
+    let error = Advice::new(&common::network("deterministic", "erf:1"), deepest, 3.0).unwrap_err();
+    assert!(error.to_string().starts_with("depth = 100000000: "), "{error}");
+}
+
+#[test]
+fn advice_follows_a_dying_signal_to_any_depth() {
+    // χ₁ = 2/π per layer once the signal is small: 95 % of the layers are in that limit.
+    let network = common::network("deterministic", "sign");
+    let left = |depth: usize| Advice::new(&network, depth, 3.0).unwrap().best;
+    let (a, b) = (left(400), left(410));
+    let rate = std::f64::consts::FRAC_2_PI.powi(10);
+    common::close(b.signal.unwrap() / a.signal.unwrap(), rate, 1e-12);
+    common::close(b.gradient.unwrap() / a.gradient.unwrap(), rate, 1e-12);
+    // The same layer by layer.
+    let layers = network.at(Some(1.0), 0.0).unwrap().trajectory(common::pair(1.0, 1.0, 0.5), 400).unwrap();
+    common::close(a.signal.unwrap(), layers[400].q_a, 1e-12);
+    let noisy = common::field("lrt-continuous", "tanh:0.8", 1.0, 0.0).network().clone();
+    let best = Advice::new(&noisy, 200, 3.0).unwrap().best;
+    let layers = noisy.at(best.sigma2, best.sigma_b2).unwrap().trajectory(common::pair(1.0, 1.0, 0.5), 200).unwrap();
+    common::close(best.signal.unwrap(), layers[200].q_a, 1e-12);
 }
 
 #[test]

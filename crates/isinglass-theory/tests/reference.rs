@@ -3,7 +3,7 @@
 //! It shares no formula with the library: no arcsine law, no mixture, no series.
 
 use isinglass_theory::activation::{Activation, Erf, FieldPair, Phi, Tanh};
-use isinglass_theory::{Correlation, Network};
+use isinglass_theory::{Correlation, RandomNetwork};
 
 /// What the library promises for `erf` and `sign`, and for `tanh` and `logistic`.
 const CLOSED_FORM: f64 = 1e-12;
@@ -127,7 +127,7 @@ fn maps_of_all_models_match_the_reference() {
         models.insert(row.text("model"));
         let neuron = row.text("neuron");
         let tolerance = if neuron.starts_with("tanh") || neuron.starts_with("logistic") { NUMERICAL } else { CLOSED_FORM };
-        let network = Network::new(row.text("model").parse().unwrap(), neuron.parse().unwrap()).unwrap();
+        let network = RandomNetwork::new(row.text("model").parse().unwrap(), neuron.parse().unwrap()).unwrap();
         let field = network.at(row.optional("sigma2"), row.number("sigma_b2")).unwrap();
         let pair = row.pair();
         let next = field.pair_map(&pair).unwrap();

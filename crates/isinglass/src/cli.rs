@@ -214,8 +214,12 @@ impl CliError {
         use isinglass_lab::sweep::slurm::SlurmError;
         use isinglass_theory::Error as TheoryError;
         match self {
-            Self::Theory(TheoryError::NotConverged { .. } | TheoryError::NoRoot(_)) | Self::Output(_) => ExitCode::from(1),
-            Self::Simulate(SimulateError::Theory(TheoryError::NotConverged { .. } | TheoryError::NoRoot(_))) => ExitCode::from(1),
+            Self::Theory(TheoryError::NotConverged { .. } | TheoryError::HeavyTail { .. } | TheoryError::NoRoot(_)) | Self::Output(_) => {
+                ExitCode::from(1)
+            }
+            Self::Simulate(SimulateError::Theory(
+                TheoryError::NotConverged { .. } | TheoryError::HeavyTail { .. } | TheoryError::NoRoot(_),
+            )) => ExitCode::from(1),
             Self::Data(error) if went_wrong_on_the_way(error) => ExitCode::from(1),
             Self::Run(error) if broke_off(error) => ExitCode::from(1),
             Self::Net(isinglass_net::Error::PackedDiffers { .. }) | Self::Replace(ReplaceError::Write { .. }) => ExitCode::from(1),

@@ -7,10 +7,10 @@
 //! - [`lab`]: training runs, phase diagrams and charts.
 //!
 //! ```
-//! use isinglass::theory::{Advice, Model, Network, Neuron, advice};
+//! use isinglass::theory::{Advice, Model, Neuron, RandomNetwork, advice};
 //!
 //! // Which initialisation for 20 layers of unit-gain neurons?
-//! let network = Network::new(Model::Deterministic, Neuron::Tanh(1.0))?;
+//! let network = RandomNetwork::new(Model::Deterministic, Neuron::Tanh(1.0))?;
 //! let advice = Advice::new(&network, 20, advice::DEFAULT_REACH)?;
 //! assert_eq!(advice.best.sigma2, Some(1.0));
 //! // σ_m² = exp(−3/20) is the least that carries signals through.

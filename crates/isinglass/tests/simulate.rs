@@ -144,8 +144,8 @@ fn bad_input_ends_with_one_sentence() {
         ("", "--sigma-m2"),
         ("--sigma-w2 1", "--sigma-m2"),
         ("--model binary --sigma-m2 0.5", "takes neither"),
-        ("--model binary --neuron tanh", "has no meaning"),
-        ("--model nothing --sigma-m2 0.5", "is no model"),
+        ("--model binary --neuron tanh", "cannot have neuron tanh:1"),
+        ("--model nothing --sigma-m2 0.5", "unknown model"),
     ] {
         let message = scratch.fails(&format!("simulate {args}"), 2);
         assert!(message.contains(part), "{args}: {message}");

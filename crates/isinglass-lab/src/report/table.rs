@@ -1,9 +1,9 @@
 //! Tables, with numbers to the right.
 
-use isinglass_theory::verdict::digits;
 use serde_json::Value;
 
 use super::markup::Html;
+use crate::verdict::digits;
 
 /// Writes a table, in a box that scrolls if it is too wide or too long.
 pub(super) fn write(html: &mut Html, columns: &[String], rows: &[Vec<Value>]) {

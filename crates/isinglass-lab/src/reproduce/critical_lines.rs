@@ -1,6 +1,6 @@
 //! Figure 3: critical lines, and whether any of them can be used.
 
-use isinglass_theory::{CriticalPoint, CriticalSet, Model, Network, Neuron};
+use isinglass_theory::{CriticalPoint, CriticalSet, Model, Neuron, RandomNetwork};
 use serde_json::Value;
 
 use super::ReproduceError;
@@ -48,7 +48,7 @@ pub(super) fn make(study: &Study) -> Result<FigureRecord, ReproduceError> {
     let mut data = Table { title: String::new(), columns: columns.map(Into::into).into(), rows: Vec::new() };
     let mut lines = Vec::new();
     for (index, (name, neuron)) in NEURONS.into_iter().enumerate() {
-        let network = Network::new(Model::Deterministic, neuron)?;
+        let network = RandomNetwork::new(Model::Deterministic, neuron)?;
         let critical = network.critical_set()?;
         let line = line(&network)?;
         data.rows
@@ -72,7 +72,7 @@ pub(super) fn make(study: &Study) -> Result<FigureRecord, ReproduceError> {
 }
 
 /// The part of a line that is shown, evenly in `ln q`.
-fn line(network: &Network) -> Result<Vec<CriticalPoint>, ReproduceError> {
+fn line(network: &RandomNetwork) -> Result<Vec<CriticalPoint>, ReproduceError> {
     let points = linspace(1e-9f64.ln(), 1e4f64.ln(), 600).into_iter().map(|log_q| network.critical_point(log_q.exp()));
     let points = points.collect::<Result<Vec<_>, _>>()?;
     Ok(points.into_iter().filter(|point| point.sigma_b2 >= SIGMA_B2.0 && point.sigma_b2 <= SIGMA_B2.1).collect())

@@ -1,6 +1,6 @@
 //! Figure 4: over how many layers signals are remembered.
 
-use isinglass_theory::{Model, Network, Neuron, Point};
+use isinglass_theory::{Model, Neuron, Point, RandomNetwork};
 use serde_json::Value;
 
 use super::ReproduceError;
@@ -62,7 +62,7 @@ fn judge(ends: &[End]) -> Judgement {
     (verdict, evidence)
 }
 
-fn scales(network: &Network, sigma_m2: f64, sigma_b2: f64) -> Result<Scales, ReproduceError> {
+fn scales(network: &RandomNetwork, sigma_m2: f64, sigma_b2: f64) -> Result<Scales, ReproduceError> {
     let field = network.at(Some(sigma_m2), sigma_b2)?;
     Ok(Scales { q: Point::of(&field)?.xi_q(), c: signal_scale(&field)? })
 }
@@ -73,13 +73,13 @@ pub(super) fn make(study: &Study) -> Result<FigureRecord, ReproduceError> {
     let mut data = Table { title: String::new(), columns: columns.map(Into::into).into(), rows: Vec::new() };
     let mut by_neuron = Pair::new("σ_b^2 = 0");
     for (index, (name, model, neuron)) in NETWORKS.into_iter().enumerate() {
-        let curve = curve(&Network::new(model, neuron)?, 0.0)?;
+        let curve = curve(&RandomNetwork::new(model, neuron)?, 0.0)?;
         data.rows.extend(rows(name, 0.0, &curve));
         by_neuron = by_neuron.with(name, index, &curve);
     }
     let title = "Depth scales without biases";
     output.picture("neurons", &by_neuron.figure(title), "Without biases. Only unit gain, and LRT with continuous neurons, have a scale that diverges, and at σ_m² → 1 only; in (b) the two coincide. LRT with binary neurons remembers no variance at all (ξ_q = 0).")?;
-    let unit = Network::new(Model::Deterministic, Neuron::Tanh(1.0))?;
+    let unit = RandomNetwork::new(Model::Deterministic, Neuron::Tanh(1.0))?;
     let mut by_bias = Pair::new("tanh:1");
     for (index, sigma_b2) in SIGMA_B2.into_iter().enumerate() {
         let curve = curve(&unit, sigma_b2)?;
@@ -99,7 +99,7 @@ pub(super) fn make(study: &Study) -> Result<FigureRecord, ReproduceError> {
         Table { title: "Depth scale of the signal, σ_b² = 0".into(), columns: columns.map(Into::into).into(), rows: Vec::new() };
     let mut ends = Vec::new();
     for (name, model, neuron) in NETWORKS {
-        let network = Network::new(model, neuron)?;
+        let network = RandomNetwork::new(model, neuron)?;
         let mut cells = vec![Value::from(name)];
         for sigma_m2 in [0.5, 0.9, 0.99, 1.0] {
             cells.push(scales(&network, sigma_m2, 0.0)?.c.map_or(Value::Null, scale_text));
@@ -114,7 +114,7 @@ pub(super) fn make(study: &Study) -> Result<FigureRecord, ReproduceError> {
 }
 
 /// `σ_m²` and the scales there, denser towards 1.
-fn curve(network: &Network, sigma_b2: f64) -> Result<Vec<(f64, Scales)>, ReproduceError> {
+fn curve(network: &RandomNetwork, sigma_b2: f64) -> Result<Vec<(f64, Scales)>, ReproduceError> {
     let variances =
         linspace(0.01, 0.9, 90).into_iter().chain(linspace(-1.0, -4.0, 61).into_iter().skip(1).map(|power| 1.0 - 10f64.powf(power)));
     variances.map(|sigma_m2| Ok((sigma_m2, scales(network, sigma_m2, sigma_b2)?))).collect()

@@ -1,6 +1,6 @@
 //! Figure 1: variance, correlation and correlation map of random networks, beside the theory.
 
-use isinglass_theory::{MeanField, Model, Network, Neuron};
+use isinglass_theory::{MeanField, Model, Neuron, RandomNetwork};
 use serde_json::Value;
 
 use super::output::{Output, rounded, row};
@@ -47,7 +47,7 @@ pub(super) fn make(study: &Study, progress: &Progress<'_>) -> Result<FigureRecor
     let mut agreeing = 0;
     let all = SURROGATES.len() * SIGMA_M2.len();
     for (index, (name, model, neuron)) in SURROGATES.into_iter().enumerate() {
-        let network = Network::new(model, neuron)?;
+        let network = RandomNetwork::new(model, neuron)?;
         let mut outcomes: Vec<(MeanField, Measurement, Comparison)> = Vec::new();
         for (number, sigma_m2) in SIGMA_M2.into_iter().enumerate() {
             let field = network.at(Some(sigma_m2), SIGMA_B2)?;

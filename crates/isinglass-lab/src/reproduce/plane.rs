@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use isinglass_net::{Neuron, Surrogate};
-use isinglass_theory::Network;
+use isinglass_theory::RandomNetwork;
 use serde_json::Value;
 
 use super::ReproduceError;
@@ -23,7 +23,7 @@ pub(super) const TRAINED: f64 = 0.5;
 pub(super) struct PlaneResults {
     pub sweep: Sweep,
     pub results: Results,
-    network: Network,
+    network: RandomNetwork,
     sigma_m2: Vec<f64>,
     depths: Vec<f64>,
 }
@@ -55,7 +55,7 @@ impl PlaneResults {
         let sweep = Sweep::open(directory)?;
         let results = Results::of(&sweep)?;
         let surrogate: Surrogate = plane.surrogate.parse().expect("the name of a surrogate");
-        let network = Network::new(surrogate.model(), plane.neuron.parse::<Neuron>()?)?;
+        let network = RandomNetwork::new(surrogate.model(), plane.neuron.parse::<Neuron>()?)?;
         let (sigma_m2, depths) = (results.numbers("sigma-m2"), results.numbers("depth"));
         Ok(Self { sweep, results, network, sigma_m2, depths })
     }

@@ -5,7 +5,8 @@
 //! is still the random one it began as.
 
 use isinglass_net::{Means, Network, Optimizer, Progress, TrainConfig};
-use isinglass_theory::verdict::digits;
+
+use crate::verdict::digits;
 
 /// Enough weights of a layer to know them all.
 const SAMPLE: usize = 10_000;

@@ -134,7 +134,7 @@ impl Rule {
 
 #[cfg(test)]
 mod tests {
-    use isinglass_theory::{Network, Neuron};
+    use isinglass_theory::{Neuron, RandomNetwork};
 
     use super::*;
 
@@ -156,7 +156,7 @@ mod tests {
             (Model::StochasticNeurons, "tanh", Some(0.7)),
         ];
         for (model, neuron, sigma2) in cases {
-            let field = Network::new(model, neuron.parse::<Neuron>().unwrap()).unwrap().at(sigma2, 0.25).unwrap();
+            let field = RandomNetwork::new(model, neuron.parse::<Neuron>().unwrap()).unwrap().at(sigma2, 0.25).unwrap();
             let rule = Rule::new(&field);
             let rng = Rng::new(8);
             let unit = |j: usize| (0..3).map(|k| [f64::from(u8::from(k == j)), 0.0]).collect::<Vec<Two>>();
@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn stochastic_neurons_are_plus_one_with_the_right_probability() {
-        let field = Network::new(Model::StochasticBinary, Neuron::Tanh(1.0)).unwrap().at(None, 0.0).unwrap();
+        let field = RandomNetwork::new(Model::StochasticBinary, Neuron::Tanh(1.0)).unwrap().at(None, 0.0).unwrap();
         let h = vec![[0.3, 0.3]; 40_000];
         let x = Rule::new(&field).signals(&Rng::new(4), &h);
         let mean = |f: fn(&Two) -> f64| x.iter().map(f).sum::<f64>() / x.len() as f64;

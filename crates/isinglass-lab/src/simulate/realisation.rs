@@ -154,7 +154,7 @@ fn backwards_through(rule: &Rule, passages: &[Passage], width: usize, rng: &Rng)
 
 #[cfg(test)]
 mod tests {
-    use isinglass_theory::{Correlation, Model, Network, Neuron};
+    use isinglass_theory::{Correlation, Model, Neuron, RandomNetwork};
 
     use super::*;
 
@@ -169,7 +169,7 @@ mod tests {
             (Model::LrtContinuous, Neuron::Tanh(1.2), Some(0.6)),
             (Model::StochasticWeights, Neuron::Erf(0.9), None),
         ]
-        .map(|(model, neuron, sigma2)| Rule::new(&Network::new(model, neuron).unwrap().at(sigma2, 0.05).unwrap()))
+        .map(|(model, neuron, sigma2)| Rule::new(&RandomNetwork::new(model, neuron).unwrap().at(sigma2, 0.05).unwrap()))
     }
 
     fn start(rng: &Rng) -> Vec<Two> {

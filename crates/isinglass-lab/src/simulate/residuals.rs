@@ -77,7 +77,7 @@ impl<const D: usize> Linearised<D> {
         }
         let certain = |x: &[f64; D]| match f(x) {
             Ok(value) => Ok(Some(value)),
-            Err(TheoryError::NotConverged { .. }) => Ok(None),
+            Err(TheoryError::NotConverged { .. } | TheoryError::HeavyTail { .. }) => Ok(None),
             Err(error) => Err(error),
         };
         let Some(value) = certain(&at)? else { return Ok(None) };

@@ -1,8 +1,8 @@
-//! `φ(h) = erf(a h)`: every expectation in closed form.
+//! `φ(h) = erf(a h)`, with every expectation in closed form.
 //!
 //! With `p = 2a²q_a`, `r = 2a²q_b` and `κ = c√(pr)`,
-//! `E φ_aφ_b = (2/π) arcsin(κ/√((1+p)(1+r))) = (2/π) atan2(κ, √(1 + p + r + pr(1−c²)))`: nothing in the second form
-//! cancels, so it keeps its relative accuracy as `c → 1` and as `q → 0` or `∞`.
+//! `E φ_aφ_b = (2/π) arcsin(κ/√((1+p)(1+r))) = (2/π) atan2(κ, √(1 + p + r + pr(1−c²)))`. The second form is free of
+//! cancellation and keeps its relative accuracy as `c → 1` and as `q → 0` or `∞`.
 
 use std::f64::consts::{FRAC_2_PI, FRAC_2_SQRT_PI};
 
@@ -22,7 +22,7 @@ use crate::{Correlation, Error};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Erf {
-    /// `2a²`, kept instead of `a` so that `a = 1/√2` is exact.
+    /// `2a²`, stored instead of `a` so that `a = 1/√2` is exact.
     twice_gain_square: f64,
 }
 
@@ -55,7 +55,7 @@ impl Activation for Erf {
 
     fn slope(&self, h: f64) -> f64 {
         let x = self.gain() * h;
-        FRAC_2_SQRT_PI * self.gain() * (-x * x).exp()
+        FRAC_2_SQRT_PI * self.gain() * libm::exp(-x * x)
     }
 
     fn curvature(&self, h: f64) -> f64 {
@@ -75,8 +75,8 @@ impl Activation for Erf {
         let root = (1.0 + 2.0 * p).sqrt();
         let slope_square = FRAC_2_PI * self.twice_gain_square / root;
         Ok(Moments {
-            mean_square: FRAC_2_PI * p.atan2(root),
-            deficit: FRAC_2_PI * root.atan2(p),
+            mean_square: FRAC_2_PI * libm::atan2(p, root),
+            deficit: FRAC_2_PI * libm::atan2(root, p),
             slope_square,
             growth: slope_square / (1.0 + p),
         })
@@ -128,32 +128,32 @@ impl ArcPair {
 
     /// `arcsin(κ/√((1+p)(1+r)))`.
     pub(super) fn arc(&self) -> f64 {
-        (self.correlation.c() * self.root_product).atan2(self.adjacent)
+        libm::atan2(self.correlation.c() * self.root_product, self.adjacent)
     }
 
     /// `π/2 − arc`.
     pub(super) fn complement(&self) -> f64 {
-        self.adjacent.atan2(self.correlation.c() * self.root_product)
+        libm::atan2(self.adjacent, self.correlation.c() * self.root_product)
     }
 
-    /// The arc at `c = 1` minus the arc, from the sine and cosine of the difference; no term cancels for `c ≥ 0`.
+    /// The arc at `c = 1` minus the arc, from the sine and cosine of the difference: no cancellation for `c ≥ 0`.
     pub(super) fn shortfall(&self) -> f64 {
         let c = self.correlation.c();
         let adjacent_at_one = (1.0 + self.p + self.r).sqrt();
         if c < 0.0 {
-            return self.root_product.atan2(adjacent_at_one) - self.arc();
+            return libm::atan2(self.root_product, adjacent_at_one) - self.arc();
         }
         let scale = (1.0 + self.p) * (1.0 + self.r);
         let sine = self.root_product * self.correlation.one_minus_square() * scale / (self.adjacent + c * adjacent_at_one);
         let cosine = c * self.p * self.r + adjacent_at_one * self.adjacent;
-        sine.atan2(cosine)
+        libm::atan2(sine, cosine)
     }
 }
 
 /// `t − arctan t`, which is O(t³), without cancellation.
 pub(super) fn minus_arctan(t: f64) -> f64 {
     if t > 0.25 {
-        return t - t.atan();
+        return t - libm::atan(t);
     }
     // t³/3 − t⁵/5 + …: 16^{-n} at the switch, so 14 terms reach the last bit.
     let t2 = t * t;
@@ -161,7 +161,7 @@ pub(super) fn minus_arctan(t: f64) -> f64 {
     t * t2 * series
 }
 
-/// What [`gram_of_mixture`] finds.
+/// The result of [`gram_of_mixture`].
 pub(super) struct Gram {
     pub(super) distance: f64,
     pub(super) decorrelation: f64,
@@ -169,14 +169,14 @@ pub(super) struct Gram {
 
 /// `E (φ_a − φ_b)²` and `1 − C²/(A_aA_b)` of `φ = Σ w_i erf(a_i h)` (given as `(2a_i², w_i)`), for fields of different variance.
 ///
-/// Both vanish, to second order, as the fields approach each other, and at small `q` even faster: twice the precision of `f64`
-/// is what keeps their relative accuracy.
+/// Both vanish to second order as the fields approach each other, and even faster at small `q`. Twice the precision of `f64`
+/// preserves their relative accuracy.
 pub(super) fn gram_of_mixture(components: &[(f64, f64)], pair: &FieldPair) -> Gram {
     let exact = DoubleDouble::from;
     let (q_a, q_b) = (exact(pair.q_a), exact(pair.q_b));
     let deficit = exact(pair.correlation.deficit());
     let one_minus_square = deficit * (exact(2.0) - deficit);
-    // From c where it is the exact one of the two, so that a small c keeps its relative accuracy.
+    // From whichever of c and 1 − c is exact, so that a small c keeps its relative accuracy.
     let c = if pair.correlation.c().abs() < 0.5 { exact(pair.correlation.c()) } else { DoubleDouble::ONE - deficit };
 
     let overlap = |q_1: DoubleDouble, q_2: DoubleDouble, c: DoubleDouble, one_minus_square: DoubleDouble| {

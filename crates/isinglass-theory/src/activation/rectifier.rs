@@ -36,7 +36,7 @@ fn homogeneous_moments(kappa: f64, q: f64) -> Moments {
     Moments { mean_square: kappa * q, deficit: 1.0 - kappa * q, slope_square: kappa, growth: kappa }
 }
 
-/// The pair's expectations, from the correlation `c_out` of the outputs.
+/// The pair's expectations, given the correlation `c_out` of the outputs.
 fn homogeneous_pair(kappa: f64, pair: &FieldPair, c_out: Correlation) -> PairMoments {
     let scale = kappa * if pair.q_a == pair.q_b { pair.q_a } else { pair.q_a.sqrt() * pair.q_b.sqrt() };
     let product = scale * c_out.c();
@@ -72,8 +72,8 @@ impl Activation for Relu {
 
     fn pair_moments(&self, pair: &FieldPair) -> Result<PairMoments, Error> {
         let theta = pair.correlation.angle();
-        // sin θ + (π − θ) cos θ, in terms of π − θ so that it does not cancel as c → −1.
-        let opposite = 2.0 * pair.correlation.sum().sqrt().atan2(pair.correlation.deficit().sqrt());
+        // sin θ + (π − θ) cos θ, in terms of π − θ to avoid cancellation as c → −1.
+        let opposite = 2.0 * libm::atan2(pair.correlation.sum().sqrt(), pair.correlation.deficit().sqrt());
         let c_out = sine_minus_theta_cosine(opposite) / PI;
         let deficit = pair.correlation.deficit() - sine_minus_theta_cosine(theta) / PI;
         Ok(homogeneous_pair(0.5, pair, Correlation::from_both(c_out, deficit)))
@@ -95,7 +95,7 @@ impl Activation for Relu {
 /// `sin θ − θ cos θ`, which is O(θ³), without cancellation.
 fn sine_minus_theta_cosine(theta: f64) -> f64 {
     if theta > 0.5 {
-        return theta.sin() - theta * theta.cos();
+        return libm::sin(theta) - theta * libm::cos(theta);
     }
     // Σ_{n≥1} (−1)^{n+1} 2n θ^{2n+1}/(2n+1)!
     let theta2 = theta * theta;

@@ -5,7 +5,7 @@ use std::f64::consts::FRAC_2_PI;
 use super::{Activation, FieldPair, Moments, PairMoments, Parity};
 use crate::Error;
 
-/// `sign(h)`: `E sign(h_a) sign(h_b) = (2/π) arcsin c`, whatever the variances. Its slope is a delta function, so `B` is infinite.
+/// `sign(h)`: `E sign(h_a) sign(h_b) = (2/π) arcsin c` at any variances. Its slope is a delta function, so `B` is infinite.
 ///
 /// ```
 /// use isinglass_theory::activation::{Activation, FieldPair, Sign};
@@ -46,7 +46,7 @@ impl Activation for Sign {
     fn pair_moments(&self, pair: &FieldPair) -> Result<PairMoments, Error> {
         let c = pair.correlation.c();
         let deficit = FRAC_2_PI * pair.correlation.angle();
-        let product = if c.abs() < 0.5 { FRAC_2_PI * c.asin() } else { 1.0 - deficit };
+        let product = if c.abs() < 0.5 { FRAC_2_PI * libm::asin(c) } else { 1.0 - deficit };
         Ok(PairMoments { product, deficit, distance: 2.0 * deficit, decorrelation: deficit * (1.0 + product) })
     }
 

@@ -3,7 +3,7 @@
 #![allow(dead_code)] // Each test file uses its own part.
 
 use isinglass_theory::activation::FieldPair;
-use isinglass_theory::{Correlation, MeanField, Network};
+use isinglass_theory::{Correlation, MeanField, RandomNetwork};
 
 /// Fails unless `value` is within `tolerance` of `expected`, relative to it.
 #[track_caller]
@@ -13,8 +13,8 @@ pub fn close(value: f64, expected: f64, tolerance: f64) {
 }
 
 /// A network by its names.
-pub fn network(model: &str, neuron: &str) -> Network {
-    Network::new(model.parse().unwrap(), neuron.parse().unwrap()).unwrap()
+pub fn network(model: &str, neuron: &str) -> RandomNetwork {
+    RandomNetwork::new(model.parse().unwrap(), neuron.parse().unwrap()).unwrap()
 }
 
 /// A network with a weight variance, at its initialisation.

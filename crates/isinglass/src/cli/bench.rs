@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use clap::builder::RangedU64ValueParser;
 use isinglass_bits::{Isa, Model, Predictor};
+use isinglass_lab::verdict::digits;
 use isinglass_net::{Examples, Inference, Network, Rng, Values};
-use isinglass_theory::verdict::digits;
 use serde_json::json;
 
 use super::answer::{Answer, Record, write_columns};

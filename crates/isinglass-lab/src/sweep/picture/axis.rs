@@ -1,11 +1,11 @@
 //! An axis of a picture: its values, and where they are drawn.
 
-use isinglass_theory::verdict::digits;
 use serde_json::Value;
 
 use super::{Results, labels};
 use crate::chart::{Axis, plain};
 use crate::sweep::cell::plain_text;
+use crate::verdict::digits;
 
 /// Up to so many values are all named, each in its place; more of them, if they are evenly apart, get an axis of numbers.
 const NAMED: usize = 12;

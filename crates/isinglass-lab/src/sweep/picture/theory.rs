@@ -1,7 +1,7 @@
 //! How deep the theory expects signals to go, over a map of depth and `σ_m²`.
 
 use isinglass_theory::advice::signal_rate;
-use isinglass_theory::{Error as TheoryError, MeanField, Network, Point, depth_scale};
+use isinglass_theory::{Error as TheoryError, MeanField, Point, RandomNetwork, depth_scale};
 
 use super::Results;
 use super::axis::SweepAxis;
@@ -47,14 +47,14 @@ pub(super) fn reach(results: &Results<'_>, x: &SweepAxis, y: &SweepAxis, multipl
 }
 
 /// The theory's network and `σ_b²`, if all cells have the same.
-fn shared_network(results: &Results<'_>) -> Option<(Network, f64)> {
+fn shared_network(results: &Results<'_>) -> Option<(RandomNetwork, f64)> {
     let of = |index: usize| {
         let config = &results.cells.get(index)?.0.config;
         Some((config.surrogate, config.neuron.unwrap_or_else(|| config.surrogate.default_neuron()), config.sigma_b2.unwrap_or(0.0)))
     };
     let (surrogate, neuron, sigma_b2) = of(0)?;
     let is_shared = (1..results.cells.len()).all(|index| of(index) == of(0));
-    let network = is_shared.then(|| Network::new(surrogate.model(), neuron).ok()).flatten()?;
+    let network = is_shared.then(|| RandomNetwork::new(surrogate.model(), neuron).ok()).flatten()?;
     Some((network, sigma_b2))
 }
 

@@ -7,8 +7,8 @@ use std::time::Instant;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use isinglass_data::Dataset;
 use isinglass_lab::run::{Event, Ready, RunConfig};
+use isinglass_lab::verdict::digits;
 use isinglass_net::{Progress, Step};
-use isinglass_theory::verdict::digits;
 use serde_json::Value;
 
 use super::tables::{grouped, kibibytes, percent};

@@ -1,7 +1,8 @@
 //! `isinglass theory advise`.
 
+use isinglass_lab::verdict;
 use isinglass_theory::advice::DEFAULT_REACH;
-use isinglass_theory::{Advice, Model, Recommendation, verdict};
+use isinglass_theory::{Advice, Model, Recommendation};
 use serde_json::Value;
 
 use super::network::{NetworkArgs, OutputArgs, describe_network, describe_variances, network_title};

@@ -1,6 +1,7 @@
 //! `isinglass theory critical-line`.
 
-use isinglass_theory::{CriticalPoint, CriticalSet, Model, Network, verdict};
+use isinglass_lab::verdict;
+use isinglass_theory::{CriticalPoint, CriticalSet, Model, RandomNetwork};
 use serde_json::Value;
 
 use super::network::{NetworkArgs, OutputArgs, describe_network, describe_variances, network_title, usage};
@@ -79,7 +80,7 @@ impl Args {
 }
 
 /// Points evenly spaced in `ln q`.
-fn line(network: &Network, q: Range, count: usize) -> Result<Vec<CriticalPoint>, CliError> {
+fn line(network: &RandomNetwork, q: Range, count: usize) -> Result<Vec<CriticalPoint>, CliError> {
     let (low, high) = (q.low.ln(), q.high.ln());
     isinglass_lab::phase_diagram::linspace(low, high, count).into_iter().map(|log_q| Ok(network.critical_point(log_q.exp())?)).collect()
 }

@@ -1,6 +1,6 @@
 //! The flags that name a network and its initialisation.
 
-use isinglass_theory::{MeanField, Model, Network, Neuron, WeightVariance};
+use isinglass_theory::{MeanField, Model, Neuron, RandomNetwork, WeightVariance};
 
 use crate::cli::CliError;
 use crate::cli::answer::{Record, number};
@@ -19,10 +19,10 @@ pub struct NetworkArgs {
 }
 
 impl NetworkArgs {
-    pub fn network(&self) -> Result<Network, CliError> {
+    pub fn network(&self) -> Result<RandomNetwork, CliError> {
         let model: Model = self.model.parse()?;
         let neuron: Neuron = self.neuron.parse()?;
-        Ok(Network::new(model, neuron)?)
+        Ok(RandomNetwork::new(model, neuron)?)
     }
 }
 
@@ -49,7 +49,7 @@ impl VarianceArgs {
     }
 
     /// The network at these variances.
-    pub fn field(&self, network: &Network) -> Result<MeanField, CliError> {
+    pub fn field(&self, network: &RandomNetwork) -> Result<MeanField, CliError> {
         let model = network.model();
         let sigma2 = match (model.weight_variance(), self.sigma_m2, self.sigma_w2) {
             (WeightVariance::Means, Some(sigma2), None) | (WeightVariance::Weights, None, Some(sigma2)) => Some(sigma2),
@@ -107,7 +107,7 @@ pub fn weight_variance_axis(model: Model) -> &'static str {
 pub const BIAS_AXIS: &str = "variance of the biases, σ_b^2";
 
 /// `model`, `neuron`.
-pub fn describe_network(network: &Network) -> Record {
+pub fn describe_network(network: &RandomNetwork) -> Record {
     let mut record = Record::new();
     record.insert("model".into(), network.model().name().into());
     record.insert("neuron".into(), network.neuron().map(|neuron| neuron.to_string()).into());
@@ -136,7 +136,7 @@ pub fn title(field: &MeanField) -> String {
 }
 
 /// `deterministic, sign`, for titles.
-pub fn network_title(network: &Network) -> String {
+pub fn network_title(network: &RandomNetwork) -> String {
     let neuron = network.neuron().map(|neuron| neuron.to_string()).unwrap_or_default();
     format!("{}, {neuron}", network.model())
 }

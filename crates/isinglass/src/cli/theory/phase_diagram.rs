@@ -5,7 +5,8 @@ use std::io::{self, IsTerminal, Write};
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use isinglass_lab::phase_diagram::{Cell, PhaseDiagram, Quantity, linspace};
-use isinglass_theory::{CriticalPoint, CriticalSet, Model, Network, verdict};
+use isinglass_lab::verdict;
+use isinglass_theory::{CriticalPoint, CriticalSet, Model, RandomNetwork};
 use serde_json::Value;
 
 use super::network::{NetworkArgs, OutputArgs, describe_network, weight_variance_key};
@@ -97,7 +98,7 @@ impl Args {
 }
 
 /// A little past the allowed limit for means, and a little past the start of the critical line.
-fn default_range(network: &Network, critical: &CriticalSet) -> Range {
+fn default_range(network: &RandomNetwork, critical: &CriticalSet) -> Range {
     let start = match critical {
         CriticalSet::Line { start, .. } => start.sigma2,
         CriticalSet::Points(points) => points.first().and_then(|point| point.sigma2),
@@ -111,7 +112,7 @@ fn default_range(network: &Network, critical: &CriticalSet) -> Range {
 }
 
 /// The critical line as far as it matters for the picture.
-fn line_inside(network: &Network, critical: &CriticalSet, y: Range) -> Result<Vec<CriticalPoint>, CliError> {
+fn line_inside(network: &RandomNetwork, critical: &CriticalSet, y: Range) -> Result<Vec<CriticalPoint>, CliError> {
     let CriticalSet::Line { start, .. } = critical else { return Ok(Vec::new()) };
     let mut line = vec![*start];
     for log_q in linspace((1e-8f64).ln(), (1e6f64).ln(), 1500) {
@@ -152,7 +153,7 @@ fn write_csv(model: Model, diagram: &PhaseDiagram, quantity: Quantity) -> io::Re
 }
 
 fn answer(
-    network: &Network,
+    network: &RandomNetwork,
     diagram: &PhaseDiagram,
     quantity: Quantity,
     line: &[CriticalPoint],

@@ -2,10 +2,10 @@
 
 use isinglass_lab::chart::{Axis, Callout, Colour, ColourMap, Dash, Figure, HeatMap, Panel, RefLine, Region, Series};
 use isinglass_lab::phase_diagram::{PhaseDiagram, Quantity, linspace};
+use isinglass_lab::verdict::digits;
 use isinglass_theory::activation::FieldPair;
 use isinglass_theory::advice::signal_rate;
-use isinglass_theory::verdict::digits;
-use isinglass_theory::{Advice, CriticalPoint, CriticalSet, Model, Network, Point, WeightVariance, depth_scale};
+use isinglass_theory::{Advice, CriticalPoint, CriticalSet, Model, Point, RandomNetwork, WeightVariance, depth_scale};
 
 use super::network::{BIAS_AXIS, network_title, weight_variance_axis};
 use crate::cli::CliError;
@@ -77,7 +77,7 @@ pub fn critical_line(title: &str, model: Model, points: &[CriticalPoint]) -> Fig
 
 /// `χ₁` or `ξ_c` in colours, with the critical line and the limit of what is allowed.
 pub fn phase_diagram(
-    network: &Network,
+    network: &RandomNetwork,
     diagram: &PhaseDiagram,
     quantity: Quantity,
     critical: &CriticalSet,
@@ -132,7 +132,7 @@ pub fn phase_diagram(
 }
 
 /// How deep signals reach as the weight variance changes, with the depth that is wanted.
-pub fn reach(title: &str, network: &Network, advice: &Advice) -> Result<Figure, CliError> {
+pub fn reach(title: &str, network: &RandomNetwork, advice: &Advice) -> Result<Figure, CliError> {
     let depth = advice.depth as f64;
     let Some(limit) = advice.best.sigma2 else {
         return Err(CliError::Usage(format!("model {} has no weight variance to draw the reach over; leave --plot out", network.model())));

@@ -1,6 +1,7 @@
 //! `isinglass theory point`.
 
-use isinglass_theory::{Point, verdict};
+use isinglass_lab::verdict;
+use isinglass_theory::Point;
 
 use super::network::{FormatArgs, NetworkArgs, VarianceArgs, describe_network, describe_variances};
 use crate::cli::CliError;

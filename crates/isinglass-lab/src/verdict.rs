@@ -1,20 +1,22 @@
-//! The theory in words.
+//! The theory in words: what happens at a point, whether it can be critical, and which initialisation to use.
 //!
 //! ```
-//! use isinglass_theory::{Model, Network, Neuron, Point, verdict};
+//! use isinglass_lab::verdict;
+//! use isinglass_theory::{Model, Neuron, Point, RandomNetwork};
 //!
-//! let field = Network::new(Model::LrtBinary, Neuron::Tanh(1.0))?.at(Some(0.9), 0.0)?;
+//! let field = RandomNetwork::new(Model::LrtBinary, Neuron::Tanh(1.0))?.at(Some(0.9), 0.0)?;
 //! let words = verdict::of_point(&field, &Point::of(&field)?)?;
 //! assert!(words.starts_with("Noise-limited:"));
 //! assert!(words.contains("No critical initialisation exists"));
 //! # Ok::<(), isinglass_theory::Error>(())
 //! ```
 
-use crate::activation::Activation;
-use crate::advice::{best_initialisation, signal_rate};
-use crate::{
-    Advice, Correlation, CriticalPoint, CriticalSet, Error, MeanField, Model, Network, Phase, Point, VarianceFixedPoint, WeightVariance,
-    depth_scale,
+use isinglass_theory::activation::{Activation, Parity};
+use isinglass_theory::advice::{best_initialisation, signal_rate};
+use isinglass_theory::point::CRITICAL_TOLERANCE;
+use isinglass_theory::{
+    Advice, Correlation, CriticalPoint, CriticalSet, Error, MeanField, Model, Phase, Point, RandomNetwork, VarianceFixedPoint,
+    WeightVariance, depth_scale,
 };
 
 /// What happens at a point, why what is missing is missing, and whether a critical initialisation exists at all.
@@ -26,7 +28,7 @@ pub fn of_point<A: Activation + Clone>(field: &MeanField<A>, point: &Point) -> R
 }
 
 /// What to use, and what to expect of it.
-pub fn of_advice<A: Activation + Clone>(network: &Network<A>, advice: &Advice) -> Result<String, Error> {
+pub fn of_advice<A: Activation + Clone>(network: &RandomNetwork<A>, advice: &Advice) -> Result<String, Error> {
     let mut words = vec![of_criticality(network, &advice.critical)?];
     let best = &advice.best;
     let (place, depth) = (coordinates(network, best.sigma2, best.sigma_b2), layers(advice.depth));
@@ -51,7 +53,7 @@ pub fn of_advice<A: Activation + Clone>(network: &Network<A>, advice: &Advice) -
         let sigma2 = smallest.sigma2.unwrap_or_default();
         words.push(format!("The smallest {symbol} that carries signal and gradient through {depth} is {}.", near_one(sigma2)));
     }
-    if best.point.chi_1.is_some_and(|chi_1| chi_1 > 1.0 + crate::point::CRITICAL_TOLERANCE) {
+    if best.point.chi_1.is_some_and(|chi_1| chi_1 > 1.0 + CRITICAL_TOLERANCE) {
         words.push(format!(
             "Gradients grow there by χ₁ = {} per layer: use a small learning rate or clip them.",
             digits(best.point.chi_1.unwrap_or_default())
@@ -75,8 +77,8 @@ pub fn of_advice<A: Activation + Clone>(network: &Network<A>, advice: &Advice) -
 }
 
 /// Whether a critical initialisation exists, where, and what is best if none does.
-pub fn of_criticality<A: Activation + Clone>(network: &Network<A>, critical: &CriticalSet) -> Result<String, Error> {
-    let neuron = network.neuron_name();
+pub fn of_criticality<A: Activation + Clone>(network: &RandomNetwork<A>, critical: &CriticalSet) -> Result<String, Error> {
+    let neuron = network.neuron().map_or_else(|| "this neuron".to_owned(), |neuron| neuron.to_string());
     let place = |point: &CriticalPoint| coordinates(network, point.sigma2, point.sigma_b2);
     if !critical.is_reachable() {
         let reason = match critical {
@@ -163,7 +165,7 @@ fn missing_sentences<A: Activation>(field: &MeanField<A>, point: &Point) -> Vec<
         }
         VarianceFixedPoint::Every => words.push("Every variance is kept (dq = 1), so there is no single q* and ξ_q diverges.".to_owned()),
         VarianceFixedPoint::Zero if point.c_star.is_none() => {
-            let frozen = field.phi().homogeneity().is_none() || field.phi().parity() == crate::activation::Parity::Odd;
+            let frozen = field.phi().homogeneity().is_none() || field.phi().parity() == Parity::Odd;
             words.push(if frozen {
                 "At q* = 0 the correlation freezes at a value that depends on its start, so c*, χ and ξ_c do not exist; χ₁ is the limit σ_b² → 0⁺.".to_owned()
             } else {
@@ -193,7 +195,7 @@ fn missing_sentences<A: Activation>(field: &MeanField<A>, point: &Point) -> Vec<
 }
 
 /// `(σ_m², σ_b²) = (1, 0)`, or `σ_b² = 0` for models without a weight variance.
-fn coordinates<A: Activation>(network: &Network<A>, sigma2: Option<f64>, sigma_b2: f64) -> String {
+fn coordinates<A: Activation>(network: &RandomNetwork<A>, sigma2: Option<f64>, sigma_b2: f64) -> String {
     match (network.model().weight_variance().symbol(), sigma2) {
         (Some(symbol), Some(sigma2)) => format!("({symbol}, σ_b²) = ({}, {})", digits(sigma2), digits(sigma_b2)),
         _ => format!("σ_b² = {}", digits(sigma_b2)),
@@ -215,14 +217,14 @@ fn near_one(x: f64) -> String {
     if !(0.999..1.0).contains(&x) {
         return digits(x);
     }
-    let decimals = (1.0 - (1.0 - x).max(1e-15).log10().floor()) as usize;
+    let decimals = (1.0 - libm::log10((1.0 - x).max(1e-15)).floor()) as usize;
     format!("{x:.decimals$}")
 }
 
 /// A number to four significant digits, without trailing zeros.
 ///
 /// ```
-/// use isinglass_theory::verdict::digits;
+/// use isinglass_lab::verdict::digits;
 ///
 /// assert_eq!(digits(std::f64::consts::FRAC_PI_2), "1.571");
 /// assert_eq!(digits(1.0), "1");
@@ -242,7 +244,7 @@ pub fn digits(x: f64) -> String {
             _ => text,
         };
     }
-    let decimals = (3 - size.log10().floor() as i32).max(0) as usize;
+    let decimals = (3 - libm::log10(size).floor() as i32).max(0) as usize;
     let text = format!("{x:.decimals$}");
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
