@@ -21,8 +21,6 @@ use isinglass_bits::{BitMatrix, Isa, Model, Predictor};
 use isinglass_net::{Evaluator, Examples, Init, Layer, Network, NetworkConfig, Neuron, Preprocessing, Rng, Surrogate, Values};
 use thiserror::Error;
 
-use crate::atomic;
-
 /// Images of random bytes that every packed network is checked with, one of them black and one white.
 const RANDOM_IMAGES: usize = 64;
 /// What every export has in its head.
@@ -147,9 +145,7 @@ pub fn write_export(path: &Path, bytes: &[u8]) -> Result<(), PackError> {
 
 fn replace(path: &Path, is_replaceable: impl Fn(&[u8]) -> bool, bytes: &[u8]) -> Result<(), PackError> {
     check(path, is_replaceable)?;
-    // What a link points to is written, not the link.
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    atomic::write(&target, bytes).map_err(|source| PackError::Write { path: path.to_owned(), source })
+    isinglass_files::write(path, bytes).map_err(|source| PackError::Write { path: path.to_owned(), source })
 }
 
 /// Checks, before anything is computed, that no file but a packed network would be replaced.
@@ -166,7 +162,7 @@ fn check(path: &Path, is_replaceable: impl Fn(&[u8]) -> bool) -> Result<(), Pack
     let refuse = |reason: &str| Err(PackError::Refused(format!("{}: {reason}", path.display())));
     let unreadable = |source| PackError::Write { path: path.to_owned(), source };
     match fs::metadata(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => match atomic::directory_of(path).is_dir() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => match isinglass_files::directory_of(path).is_dir() {
             true => Ok(()),
             false => refuse("there is no such directory to write to"),
         },

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Error, Examples, Network, Partition, Rng, TrainConfig};
 
-pub(crate) use file::{LayerArrays, Snapshot, hex};
+pub(crate) use file::{LayerArrays, Snapshot};
 
 /// Where a run stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

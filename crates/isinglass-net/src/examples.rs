@@ -138,7 +138,7 @@ impl<'a> Examples<'a> {
             Values::Floats(floats) => floats.iter().for_each(|value| hash.update(value.to_le_bytes())),
         }
         hash.update(self.labels);
-        crate::checkpoint::hex(&hash.finalize())
+        isinglass_files::hex(&hash.finalize())
     }
 
     /// The preprocessing that gives these examples mean 0 and variance 1.

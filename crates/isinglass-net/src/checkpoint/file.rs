@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::fs::File;
+use std::io::{self, Write};
 use std::path::Path;
 
-use safetensors::tensor::{Dtype, SafeTensors, View};
+use isinglass_files::hex;
+use safetensors::tensor::{Dtype, Metadata as Header, SafeTensors, TensorInfo, View};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -88,7 +89,7 @@ struct Array<'a> {
     values: &'a [f32],
 }
 
-impl View for &Array<'_> {
+impl View for Array<'_> {
     fn dtype(&self) -> Dtype {
         Dtype::F32
     }
@@ -119,7 +120,7 @@ pub(crate) struct Snapshot<'a> {
 }
 
 impl Snapshot<'_> {
-    /// Writes the file: beside its place first, then renamed into it.
+    /// Writes the file, complete or not at all.
     pub fn save(&self, path: &Path) -> Result<(), Error> {
         let tensors: Vec<(String, Array<'_>)> = self.layers.iter().enumerate().flat_map(|(index, layer)| layer.tensors(index)).collect();
         let mut metadata = Metadata {
@@ -134,24 +135,28 @@ impl Snapshot<'_> {
         };
         let failed = |source: std::io::Error| Error::Write { path: path.display().to_string(), source };
         let text_of = |metadata: &Metadata| metadata.text().map_err(|error| failed(error.into()));
-        metadata.sha256 = sum_of(&text_of(&metadata)?, tensors.iter().map(|(_, array)| View::data(&array).into_owned()));
+        metadata.sha256 = sum_of(&text_of(&metadata)?, tensors.iter().map(|(_, array)| array.data().into_owned()));
         let text = text_of(&metadata)?;
-        let views = tensors.iter().map(|(name, array)| (name.as_str(), array));
-        let beside = path.with_extension("safetensors.tmp");
-        let written = safetensors::serialize_to_file(views, Some(HashMap::from([(KEY.to_owned(), text)])), &beside)
-            .map_err(|error| match error {
-                safetensors::SafeTensorError::IoError(error) => error,
-                error => std::io::Error::other(error),
-            })
-            .and_then(|()| File::open(&beside)?.sync_all())
-            .and_then(|()| std::fs::rename(&beside, path))
-            .and_then(|()| sync_directory(path));
-        if written.is_err() {
-            // The half-written file is of no use; that it could not be removed would not be news.
-            let _ = std::fs::remove_file(&beside);
-        }
-        written.map_err(failed)
+        isinglass_files::write_with(path, |out| write_tensors(out, text, &tensors)).map_err(failed)
     }
+}
+
+/// Writes a safetensors file as `safetensors::serialize` would, one array at a time.
+fn write_tensors(out: &mut impl Write, text: String, tensors: &[(String, Array<'_>)]) -> io::Result<()> {
+    let mut tensors: Vec<&(String, Array<'_>)> = tensors.iter().collect();
+    tensors.sort_by(|(left, _), (right, _)| left.cmp(right));
+    let mut end = 0;
+    let infos = tensors.iter().map(|(name, array)| {
+        let start = end;
+        end += array.data_len();
+        (name.clone(), TensorInfo { dtype: Dtype::F32, shape: array.shape.clone(), data_offsets: (start, end) })
+    });
+    let header = Header::new(Some(HashMap::from([(KEY.to_owned(), text)])), infos.collect()).map_err(io::Error::other)?;
+    let mut header = serde_json::to_vec(&header)?;
+    header.resize(header.len().next_multiple_of(8), b' ');
+    out.write_all(&(header.len() as u64).to_le_bytes())?;
+    out.write_all(&header)?;
+    tensors.iter().try_for_each(|(_, array)| out.write_all(&array.data()))
 }
 
 /// Reads a checkpoint; the error says what is wrong with it.
@@ -217,14 +222,22 @@ fn little_endian(values: &[f32]) -> Vec<u8> {
     values.iter().flat_map(|value| value.to_le_bytes()).collect()
 }
 
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// A renamed file is safe from a power cut only once its directory is written.
-fn sync_directory(path: &Path) -> std::io::Result<()> {
-    match path.parent() {
-        Some(parent) if cfg!(unix) && !parent.as_os_str().is_empty() => File::open(parent)?.sync_all(),
-        _ => Ok(()),
+    #[test]
+    fn files_written_array_by_array_are_those_of_safetensors() {
+        // Rows of 2 of 3 columns; names that do not come in alphabetical order.
+        let values = [1.0, 2.0, f32::NAN, 3.0, 4.0, f32::NAN];
+        let array = |shape: &[usize], stride| Array { shape: shape.to_vec(), columns: 2, stride, values: &values[..stride * 2] };
+        let tensors = [("b".to_owned(), array(&[2, 2], 3)), ("a\"".to_owned(), array(&[4], 2))];
+        let mut found = Vec::new();
+        write_tensors(&mut found, "text".into(), &tensors).unwrap();
+        let views = tensors.iter().map(|(name, array)| {
+            (name, safetensors::tensor::TensorView::new(Dtype::F32, array.shape.clone(), Vec::leak(array.data().into_owned())).unwrap())
+        });
+        let expected = safetensors::serialize(views, Some(HashMap::from([(KEY.to_owned(), "text".to_owned())]))).unwrap();
+        assert_eq!(found, expected);
     }
 }
