@@ -11,12 +11,15 @@ pub struct Campaign<'a> {
     name: &'a str,
     valid: Vec<Vec<u8>>,
     words: Vec<&'a [u8]>,
-    grammar: Option<Box<dyn Fn(&mut Generator) -> Vec<u8> + 'a>>,
-    repair: Option<Box<dyn Fn(&mut Vec<u8>) + 'a>>,
+    grammar: Option<Grammar<'a>>,
+    repair: Option<Repair<'a>>,
     count: u64,
     memory_per_byte: usize,
     memory_besides: usize,
 }
+
+type Grammar<'a> = Box<dyn Fn(&mut Generator) -> Vec<u8> + 'a>;
+type Repair<'a> = Box<dyn Fn(&mut Vec<u8>) + 'a>;
 
 /// A reader that takes longer for a file of some kilobytes has a defect. Far more than any takes, so that a busy machine is no failure.
 const LONGEST: Duration = Duration::from_secs(20);
