@@ -88,7 +88,7 @@ fn read_png(from: &mut dyn BufRead, (height, width): (usize, usize)) -> Result<V
             "a picture of {rows} × {columns} pixels: the network looks at images of {height} × {width}, one or a sheet of them without gaps"
         )));
     }
-    if reader.info().raw_bytes() / MOST_DEFLATED > file_length {
+    if rows.saturating_mul(reader.info().raw_row_length()) / MOST_DEFLATED > file_length {
         return Err(damaged(&format!("{rows} × {columns} pixels do not fit into {file_length} bytes")));
     }
     // A small file can hold any number of pixels if they are all alike.

@@ -21,8 +21,10 @@ mod allocations;
 mod campaign;
 mod generator;
 mod mutation;
+mod safetensors;
 
 pub use allocations::{Allocations, peak_of};
 pub use campaign::Campaign;
 pub use generator::Generator;
 pub use mutation::mutate;
+pub use safetensors::repair_safetensors;
