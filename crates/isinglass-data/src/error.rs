@@ -59,6 +59,13 @@ pub enum Error {
     #[error("the gzip stream is cut off or damaged ({0}): get the file again")]
     Gzip(io::Error),
 
+    /// A compressed file unpacks to much more than its own length.
+    #[error("unpacks to more than {} MiB, the limit for a compressed file of this length: unpack it first (gunzip), if it is meant to be so large", .limit >> 20)]
+    Unpacked {
+        /// The limit in bytes.
+        limit: u64,
+    },
+
     /// An IDX file starts with another number than it should.
     #[error("not an IDX file of {what}: it starts with {found}, not {expected} ({meaning})")]
     Magic {

@@ -79,7 +79,7 @@ fn download(
         let transfer = Transfer { url: &url, file: &file, part: &part, member };
         match transfer.run(progress) {
             Ok(()) => {
-                fs::rename(&part, &path).map_err(|error| Error::Write(error).in_file(&path))?;
+                isinglass_files::rename(&part, &path).map_err(|error| Error::Write(error).in_file(&path))?;
                 return Ok(Fetched { path, downloaded: true });
             }
             Err(Failure::Here(error)) => return Err(error.in_file(&part)),

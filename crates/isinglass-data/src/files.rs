@@ -14,25 +14,46 @@ impl Split {
     ///
     /// [`Error::File`] with the name of the file and what is wrong with it; [`Error::Counts`] if the two do not belong together.
     pub fn read(images: &Path, labels: Option<&Path>) -> Result<Self, Error> {
-        let Some(labels) = labels else {
-            return in_file(images, |from| match kind(from)? {
-                Kind::Other => csv::read(from),
-                _ => Err(Error::Format("CSV file: IDX and .npy files of images need a second file with the labels")),
-            });
-        };
-        let (height, width, pixels) = in_file(images, |from| match kind(from)? {
-            Kind::Idx => idx::read_images(from).map(|images| (images.height, images.width, Pixels::Bytes(images.pixels))),
-            Kind::Npy => npy::read_images(from),
-            Kind::Png | Kind::Other => {
-                Err(Error::Format("IDX or .npy file of images (a CSV file holds its labels itself: give no second file)"))
-            }
-        })?;
-        let labels = in_file(labels, |from| match kind(from)? {
-            Kind::Idx => idx::read_labels(from),
-            Kind::Npy => npy::read_labels(from),
-            Kind::Png | Kind::Other => Err(Error::Format("IDX or .npy file of labels")),
-        })?;
+        let Some(labels) = labels else { return in_file(images, read_both) };
+        let (height, width, pixels) = in_file(images, read_images)?;
+        let labels = in_file(labels, read_labels)?;
         Self::new(height, width, pixels, labels).map_err(|error| error.in_file(images))
+    }
+
+    /// Reads images and labels from the contents of files, as [`read`](Self::read) does.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`] says what is wrong with them.
+    pub fn read_from(images: impl BufRead, labels: Option<impl BufRead>) -> Result<Self, Error> {
+        let Some(labels) = labels else { return read_both(&mut *contents::unpacked(images)?) };
+        let (height, width, pixels) = read_images(&mut *contents::unpacked(images)?)?;
+        Self::new(height, width, pixels, read_labels(&mut *contents::unpacked(labels)?)?)
+    }
+}
+
+fn read_both(from: &mut dyn BufRead) -> Result<Split, Error> {
+    match kind(from)? {
+        Kind::Other => csv::read(from),
+        _ => Err(Error::Format("CSV file: IDX and .npy files of images need a second file with the labels")),
+    }
+}
+
+fn read_images(from: &mut dyn BufRead) -> Result<(usize, usize, Pixels), Error> {
+    match kind(from)? {
+        Kind::Idx => idx::read_images(from).map(|images| (images.height, images.width, Pixels::Bytes(images.pixels))),
+        Kind::Npy => npy::read_images(from),
+        Kind::Png | Kind::Other => {
+            Err(Error::Format("IDX or .npy file of images (a CSV file holds its labels itself: give no second file)"))
+        }
+    }
+}
+
+fn read_labels(from: &mut dyn BufRead) -> Result<Vec<u8>, Error> {
+    match kind(from)? {
+        Kind::Idx => idx::read_labels(from),
+        Kind::Npy => npy::read_labels(from),
+        Kind::Png | Kind::Other => Err(Error::Format("IDX or .npy file of labels")),
     }
 }
 

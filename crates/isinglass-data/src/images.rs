@@ -17,10 +17,10 @@ use std::io::{BufRead, Cursor};
 use std::path::Path;
 
 use crate::files::{Kind, in_file, kind};
-use crate::{Error, Pixels, csv, idx, npy};
+use crate::{Error, Pixels, contents, csv, idx, npy};
 
-/// The most pixels of a picture: a small file can claim any number.
-const MOST_PIXELS: usize = 1 << 28;
+/// One byte of a deflate stream stands for no more than this.
+const MOST_DEFLATED: usize = 1032;
 
 /// Reads images of a height and width, one after the other. A PNG file is one image, or a sheet of images side by side and row after row without gaps; colours become grey values, and what is transparent black.
 ///
@@ -28,8 +28,21 @@ const MOST_PIXELS: usize = 1 << 28;
 ///
 /// [`Error::File`] with the name of the file and what is wrong with it.
 pub fn read(path: &Path, shape: (usize, usize)) -> Result<Vec<u8>, Error> {
+    in_file(path, |from| read_contents(from, shape))
+}
+
+/// Reads images from the contents of a file, as [`read`] does.
+///
+/// # Errors
+///
+/// [`Error`] says what is wrong with them.
+pub fn read_from(file: impl BufRead, shape: (usize, usize)) -> Result<Vec<u8>, Error> {
+    read_contents(&mut *contents::unpacked(file)?, shape)
+}
+
+fn read_contents(from: &mut dyn BufRead, shape: (usize, usize)) -> Result<Vec<u8>, Error> {
     let size = shape.0 * shape.1;
-    in_file(path, |from| match kind(from)? {
+    match kind(from)? {
         Kind::Png => read_png(from, shape),
         Kind::Idx => idx::read_images(from).and_then(|images| fitting(Pixels::Bytes(images.pixels), images.height * images.width, size)),
         Kind::Npy => npy::read_images(from).and_then(|(height, width, pixels)| fitting(pixels, height * width, size)),
@@ -39,7 +52,7 @@ pub fn read(path: &Path, shape: (usize, usize)) -> Result<Vec<u8>, Error> {
             }
             fields => fitting(pixels, fields, size),
         }),
-    })
+    }
 }
 
 /// Reads rows of real numbers without labels, one after the other: `.npy`, CSV, or IDX.
@@ -87,7 +100,9 @@ fn byte(value: f32, row: usize, column: usize) -> Result<u8, Error> {
 fn read_png(from: &mut dyn BufRead, (height, width): (usize, usize)) -> Result<Vec<u8>, Error> {
     let damaged = |error: &dyn std::fmt::Display| Error::Images(format!("a damaged PNG file ({error})"));
     let mut file = Vec::new();
-    from.read_to_end(&mut file).map_err(crate::contents::read_error)?;
+    from.read_to_end(&mut file).map_err(contents::read_error)?;
+    let file_length = file.len();
+    let limit = contents::limit_of(file_length as u64);
     let mut decoder = png::Decoder::new(Cursor::new(file));
     decoder.set_transformations(png::Transformations::normalize_to_color8());
     let mut reader = decoder.read_info().map_err(|error| damaged(&error))?;
@@ -97,10 +112,17 @@ fn read_png(from: &mut dyn BufRead, (height, width): (usize, usize)) -> Result<V
             "a picture of {rows} × {columns} pixels: the network looks at images of {height} × {width}, one or a sheet of them without gaps"
         )));
     }
-    if rows.saturating_mul(columns) > MOST_PIXELS {
-        return Err(Error::Images(format!("a picture of {rows} × {columns} pixels: at most {MOST_PIXELS} in all")));
+    if rows.saturating_mul(reader.info().raw_row_length()) / MOST_DEFLATED > file_length {
+        return Err(damaged(&format!("{rows} × {columns} pixels do not fit into {file_length} bytes")));
     }
-    let mut pixels = vec![0; reader.output_buffer_size().ok_or_else(|| damaged(&"too large"))?];
+    // A small file can hold any number of pixels if they are all alike.
+    let length = reader.output_buffer_size().filter(|&length| length as u64 <= limit).ok_or_else(|| {
+        let limit = limit >> 20;
+        Error::Images(format!(
+            "a picture of {rows} × {columns} pixels unpacks to more than {limit} MiB, the limit for a PNG file of this length: save the images as .npy instead"
+        ))
+    })?;
+    let mut pixels = vec![0; length];
     let frame = reader.next_frame(&mut pixels).map_err(|error| damaged(&error))?;
     let channels = frame.color_type.samples();
     let grey: Vec<u8> = pixels[..frame.buffer_size()].chunks_exact(channels).map(grey_value).collect();
@@ -167,7 +189,7 @@ mod tests {
         huge[16..24].copy_from_slice(&[0, 0x10, 0, 0, 0, 0x10, 0, 0]);
         let sum = crc32(&huge[12..29]).to_be_bytes();
         huge[29..33].copy_from_slice(&sum);
-        assert!(read_png(&mut &huge[..], (1, 1)).unwrap_err().to_string().contains("at most"));
+        assert!(read_png(&mut &huge[..], (1, 1)).unwrap_err().to_string().contains("do not fit"));
         assert!(read_png(&mut &colours[..40], (1, 3)).unwrap_err().to_string().contains("damaged PNG"));
     }
 

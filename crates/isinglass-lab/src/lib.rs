@@ -1,6 +1,5 @@
 //! Experiments with binary networks and their theory: training runs, sweeps of many of them, their networks as packed bits, grids over the plane of initialisations, and the charts and reports that show them.
 
-mod atomic;
 mod base64;
 
 pub mod chart;

@@ -7,8 +7,6 @@ use std::path::{Path, PathBuf};
 use isinglass_bits::Model;
 use thiserror::Error;
 
-use crate::atomic;
-
 /// What every export has in its head.
 const MADE: &[u8] = b"Made by isinglass";
 
@@ -52,9 +50,7 @@ pub fn write_export(path: &Path, bytes: &[u8]) -> Result<(), ReplaceError> {
 
 fn replace(path: &Path, is_replaceable: impl Fn(&[u8]) -> bool, bytes: &[u8]) -> Result<(), ReplaceError> {
     check(path, is_replaceable)?;
-    // What a link points to is written, not the link.
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    atomic::write(&target, bytes).map_err(|source| ReplaceError::Write { path: path.to_owned(), source })
+    isinglass_files::write(path, bytes).map_err(|source| ReplaceError::Write { path: path.to_owned(), source })
 }
 
 /// Checks, before anything is computed, that [`write_packed`] would replace no file but a packed network.
@@ -71,7 +67,7 @@ fn check(path: &Path, is_replaceable: impl Fn(&[u8]) -> bool) -> Result<(), Repl
     let refuse = |reason: &str| Err(ReplaceError::Refused(format!("{}: {reason}", path.display())));
     let unreadable = |source| ReplaceError::Write { path: path.to_owned(), source };
     match fs::metadata(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => match atomic::directory_of(path).is_dir() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => match isinglass_files::directory_of(path).is_dir() {
             true => Ok(()),
             false => refuse("no such directory to write to"),
         },

@@ -33,8 +33,6 @@ use std::path::Path;
 pub use error::ReportError;
 use section::Section;
 
-use crate::atomic;
-
 /// What a page will show.
 #[derive(Debug)]
 pub struct Report {
@@ -104,7 +102,7 @@ impl Report {
     /// [`ReportError::Write`].
     pub fn save(&self, path: &Path) -> Result<usize, ReportError> {
         let html = self.to_html();
-        atomic::write(path, html.as_bytes()).map_err(|source| ReportError::Write { path: path.to_owned(), source })?;
+        isinglass_files::write(path, html.as_bytes()).map_err(|source| ReportError::Write { path: path.to_owned(), source })?;
         Ok(html.len())
     }
 }

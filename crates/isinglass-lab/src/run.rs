@@ -45,8 +45,6 @@ use isinglass_data::Dataset;
 use isinglass_net::{Checkpoint, Partition};
 use serde_json::Value;
 
-use crate::atomic;
-
 pub use config::{RunConfig, check_samples};
 pub use data::{check_fit, examples, values};
 pub use error::RunError;
@@ -99,7 +97,7 @@ impl Run {
             return Err(RunError::Exists(directory.to_owned()));
         }
         let path = directory.join(CONFIG);
-        atomic::write(&path, config.to_toml().as_bytes()).map_err(RunError::write(&path))?;
+        isinglass_files::write(&path, config.to_toml().as_bytes()).map_err(RunError::write(&path))?;
         Ok(Self { directory: directory.to_owned(), config, is_scratch: false, _lock: lock })
     }
 
@@ -207,7 +205,7 @@ pub fn read_checkpoint(directory: &Path, file: &'static str) -> Result<Checkpoin
 /// Removes what a process that was killed had not finished writing.
 fn remove_unfinished(directory: &Path) -> Result<(), RunError> {
     let names = entries(directory).map_err(RunError::read(directory))?;
-    for name in names.iter().filter(|name| name.ends_with(".tmp")) {
+    for name in names.iter().filter(|name| isinglass_files::is_temporary(name)) {
         let path = directory.join(name);
         fs::remove_file(&path).map_err(RunError::write(&path))?;
     }

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Error, Examples, Network, Partition, TrainConfig};
 
-pub(crate) use file::{Array, Snapshot, hex};
+pub(crate) use file::{Array, Snapshot};
 
 /// The progress of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -256,6 +256,6 @@ impl<'a> Examples<'a> {
             Values::Floats(floats) => floats.iter().for_each(|value| hash.update(value.to_le_bytes())),
         }
         hash.update(self.labels);
-        crate::checkpoint::hex(&hash.finalize())
+        isinglass_files::hex(&hash.finalize())
     }
 }

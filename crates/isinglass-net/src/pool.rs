@@ -1,36 +1,42 @@
-//! A few threads that wait for work nearby.
+//! A few threads that share short parallel regions.
 //!
-//! A training step has several short parallel regions per layer, far too short to wake sleeping threads for. Workers therefore spin for a moment before they sleep. A region is
-//! closed as soon as its tasks are taken: nobody waits for a worker that the system did not run in time.
+//! A training step has several parallel regions per layer, far too short to wake sleeping threads for. Workers therefore spin for a moment before they sleep.
+//! A region is closed as soon as its tasks are taken: nobody waits for a worker that the system did not run in time.
+//!
+//! `RUSTFLAGS="--cfg loom" cargo test -p isinglass-net --lib pool --release` explores how the threads can interleave; see `pool/model.rs`.
 
-use std::cell::UnsafeCell;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::thread::{JoinHandle, Thread};
+#[cfg(all(test, loom))]
+mod model;
+mod sync;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use sync::{Arc, AtomicBool, AtomicUsize, JoinHandle, Ordering, SPINS, Thread, UnsafeCell, fence};
 
 /// A task: called with the worker's number and the task's.
 type Job<'a> = &'a (dyn Fn(usize, usize) + Sync);
 
-/// How often a worker looks for work before it sleeps: some tens of microseconds.
-const SPINS: u32 = 2_000;
-/// More would not fit the count of those at work.
+/// The most threads of a pool: the state must be able to count them.
 pub const MAX_THREADS: usize = 1024;
 /// Set in the state while no worker may join.
 const CLOSED: usize = 1 << 15;
-/// The part of the state that counts workers at work.
+/// The bits of the state that count the workers inside the region.
 const ACTIVE: usize = CLOSED - 1;
 
 struct Shared {
-    /// The region's number, [`CLOSED`], and how many workers are at work.
+    /// The region's number, [`CLOSED`], and the number of workers inside.
     state: AtomicUsize,
     job: UnsafeCell<Option<(Job<'static>, usize)>>,
     next_task: AtomicUsize,
+    /// Workers that sleep or are about to.
     sleeping: AtomicUsize,
     panicked: AtomicBool,
     stop: AtomicBool,
 }
 
 // SAFETY: `job` is written only while the state is closed and nobody is active, and read only by workers that have joined since.
+unsafe impl Send for Shared {}
+// SAFETY: see above.
 unsafe impl Sync for Shared {}
 
 impl Shared {
@@ -44,7 +50,7 @@ impl Shared {
         }
     }
 
-    /// Waits for a region other than `seen` that is open, and joins it. `None` when the pool ends.
+    /// Waits for an open region other than `seen` and joins it. `None` when the pool ends.
     fn join(&self, seen: usize) -> Option<usize> {
         let mut spins = 0;
         loop {
@@ -52,28 +58,71 @@ impl Shared {
                 return None;
             }
             let state = self.state.load(Ordering::Acquire);
-            let region = state & !(CLOSED | ACTIVE);
-            if region != seen && state & CLOSED == 0 {
+            if is_new(state, seen) {
                 if self.state.compare_exchange_weak(state, state + 1, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
-                    return Some(region);
+                    return Some(region_of(state));
                 }
                 continue;
             }
             spins += 1;
             if spins < SPINS {
-                std::hint::spin_loop();
+                sync::spin_loop();
             } else {
-                self.sleeping.fetch_add(1, Ordering::SeqCst);
-                // Work that came meanwhile would have found nobody to wake.
-                let state = self.state.load(Ordering::SeqCst);
-                if (state & CLOSED != 0 || state & !(CLOSED | ACTIVE) == seen) && !self.stop.load(Ordering::SeqCst) {
-                    std::thread::park();
-                }
-                self.sleeping.fetch_sub(1, Ordering::SeqCst);
+                self.sleep(seen);
                 spins = 0;
             }
         }
     }
+
+    /// Sleeps until there may be work, or for less.
+    fn sleep(&self, seen: usize) {
+        self.sleeping.fetch_add(1, Ordering::Relaxed);
+        // Either `open` finds the count above, or we find its region below: each side writes, fences and then reads what the other side wrote.
+        fence(Ordering::SeqCst);
+        if !is_new(self.state.load(Ordering::Relaxed), seen) && !self.stop.load(Ordering::Relaxed) {
+            sync::park();
+        }
+        self.sleeping.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Lets workers join the next region. Says whether some may be asleep.
+    fn open(&self) -> bool {
+        self.next_task.store(0, Ordering::Relaxed);
+        let region = region_of(self.state.load(Ordering::Relaxed)).wrapping_add(CLOSED << 1);
+        self.state.store(region, Ordering::Release);
+        fence(Ordering::SeqCst);
+        self.sleeping.load(Ordering::Relaxed) > 0
+    }
+
+    /// Leaves the region.
+    fn leave(&self) {
+        self.state.fetch_sub(1, Ordering::Release);
+    }
+
+    /// Lets nobody join any more and waits for those inside.
+    fn close(&self) {
+        let mut state = self.state.fetch_or(CLOSED, Ordering::Acquire);
+        let mut spins = 0u32;
+        while state & ACTIVE != 0 {
+            spins += 1;
+            // A worker that holds the last task may have lost its core.
+            if spins.is_multiple_of(SPINS) {
+                sync::yield_now();
+            } else {
+                sync::spin_loop();
+            }
+            state = self.state.load(Ordering::Acquire);
+        }
+    }
+}
+
+/// Whether a region other than `seen` is open.
+fn is_new(state: usize, seen: usize) -> bool {
+    state & CLOSED == 0 && region_of(state) != seen
+}
+
+fn region_of(state: usize) -> usize {
+    state & !(CLOSED | ACTIVE)
 }
 
 /// Threads that share the tasks of one region after another.
@@ -84,7 +133,7 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// A pool of so many threads, the caller's included.
+    /// A pool of `threads` threads, including the caller's.
     pub fn new(threads: usize) -> Self {
         assert!(threads <= MAX_THREADS, "a pool of {threads} threads: at most {MAX_THREADS}");
         let shared = Arc::new(Shared {
@@ -98,61 +147,56 @@ impl Pool {
         let workers: Vec<JoinHandle<()>> = (1..threads.max(1))
             .map(|worker| {
                 let shared = Arc::clone(&shared);
-                std::thread::spawn(move || {
-                    let mut seen = 0;
-                    while let Some(region) = shared.join(seen) {
-                        seen = region;
-                        // SAFETY: the region is open and counts us: the caller of `run` neither returns nor writes before we leave.
-                        if let Some((job, tasks)) = unsafe { *shared.job.get() } {
-                            let leave = LeaveOnDrop(&shared);
-                            shared.work(worker, job, tasks);
-                            drop(leave);
-                        }
-                    }
-                })
+                sync::spawn(move || work_until_the_end(&shared, worker))
             })
             .collect();
         let handles = workers.iter().map(|worker| worker.thread().clone()).collect();
         Self { shared, workers, handles }
     }
 
-    /// Number of threads, the caller's included.
+    /// Number of threads, including the caller's.
     pub fn threads(&self) -> usize {
         self.workers.len() + 1
     }
 
     /// Calls `job` once for every task below `tasks`, on all threads, and returns when all are done.
+    ///
+    /// # Panics
+    ///
+    /// If a task panics. Tasks that had not begun on the thread that panicked may not have run.
     pub fn run(&mut self, tasks: usize, job: &(dyn Fn(usize, usize) + Sync)) {
         if self.workers.is_empty() || tasks <= 1 {
             (0..tasks).for_each(|task| job(0, task));
             return;
         }
         let shared = &*self.shared;
-        // SAFETY: the region is closed and nobody is active, so nobody reads. The borrow is made to look static only until the region is closed again, below:
-        // the guard waits for the last worker even if a task panics here.
-        unsafe { *shared.job.get() = Some((std::mem::transmute::<Job<'_>, Job<'static>>(job), tasks)) };
-        shared.next_task.store(0, Ordering::Relaxed);
-        let region = (shared.state.load(Ordering::Relaxed) & !(CLOSED | ACTIVE)).wrapping_add(CLOSED << 1);
-        shared.state.store(region, Ordering::SeqCst);
-        if shared.sleeping.load(Ordering::SeqCst) > 0 {
+        // SAFETY: only the lifetime changes. The job is called by workers inside the region alone, and the guard below waits for the last of them before this
+        // function returns, even if a task panics here.
+        let lasting = unsafe { std::mem::transmute::<Job<'_>, Job<'static>>(job) };
+        // SAFETY: the region is closed and nobody is inside, so nobody reads.
+        shared.job.with_mut(|job| unsafe { *job = Some((lasting, tasks)) });
+        if shared.open() {
             self.handles.iter().for_each(Thread::unpark);
         }
         let close = CloseOnDrop(shared);
         shared.work(0, job, tasks);
         drop(close);
-        assert!(!shared.panicked.load(Ordering::Relaxed), "a task panicked on another thread");
+        assert!(!shared.panicked.swap(false, Ordering::Relaxed), "a task panicked on another thread");
     }
 }
 
-/// Leaves the region, also when a task panics: the caller would wait for ever.
-struct LeaveOnDrop<'a>(&'a Shared);
-
-impl Drop for LeaveOnDrop<'_> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            self.0.panicked.store(true, Ordering::Relaxed);
+fn work_until_the_end(shared: &Shared, worker: usize) {
+    let mut seen = 0;
+    while let Some(region) = shared.join(seen) {
+        seen = region;
+        // SAFETY: the region is open and counts us: the caller of `run` neither returns nor writes before we leave.
+        if let Some((job, tasks)) = shared.job.with(|job| unsafe { *job })
+            // The caller of `run` would wait for ever for a worker that did not leave.
+            && catch_unwind(AssertUnwindSafe(|| shared.work(worker, job, tasks))).is_err()
+        {
+            shared.panicked.store(true, Ordering::Relaxed);
         }
-        self.0.state.fetch_sub(1, Ordering::AcqRel);
+        shared.leave();
     }
 }
 
@@ -160,46 +204,68 @@ struct CloseOnDrop<'a>(&'a Shared);
 
 impl Drop for CloseOnDrop<'_> {
     fn drop(&mut self) {
-        let mut state = self.0.state.fetch_or(CLOSED, Ordering::AcqRel);
-        let mut spins = 0u32;
-        while state & ACTIVE != 0 {
-            spins += 1;
-            // A worker that holds the last task may have lost its core.
-            if spins.is_multiple_of(SPINS) {
-                std::thread::yield_now()
-            } else {
-                std::hint::spin_loop()
-            }
-            state = self.0.state.load(Ordering::Acquire);
-        }
+        self.0.close();
     }
 }
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        self.shared.stop.store(true, Ordering::SeqCst);
+        self.shared.stop.store(true, Ordering::Release);
+        // Also for a worker that is about to sleep: it will not.
         self.handles.iter().for_each(Thread::unpark);
         for worker in self.workers.drain(..) {
-            // A worker that panicked has nothing left to clean up.
+            // Panics of tasks were reported by `run`.
             let _ = worker.join();
         }
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
 
     #[test]
-    #[should_panic(expected = "panic")]
-    fn a_panic_ends_the_region() {
+    fn a_panic_ends_the_region_and_the_pool_works_on() {
         let caller = std::thread::current().id();
+        let mut pool = Pool::new(2);
         // Until the worker has taken a task.
-        for _ in 0..1000 {
-            Pool::new(2).run(64, &|_, _| {
-                assert!(std::thread::current().id() == caller, "a panic on purpose");
-                std::thread::sleep(std::time::Duration::from_micros(100));
-            });
+        let panicked = (0..1000).any(|_| {
+            let region = || {
+                pool.run(64, &|_, _| {
+                    assert!(std::thread::current().id() == caller, "a panic on purpose");
+                    std::thread::sleep(std::time::Duration::from_micros(100));
+                });
+            };
+            catch_unwind(AssertUnwindSafe(region)).is_err()
+        });
+        assert!(panicked, "the worker took no task in 1000 regions");
+        let count = AtomicUsize::new(0);
+        pool.run(10, &|_, _| drop(count.fetch_add(1, Ordering::Relaxed)));
+        assert_eq!(count.into_inner(), 10);
+    }
+
+    #[test]
+    fn a_panic_of_the_caller_waits_for_the_workers() {
+        let caller = std::thread::current().id();
+        let finished = AtomicUsize::new(0);
+        let mut pool = Pool::new(2);
+        let mut started = 0;
+        for _ in 0..50 {
+            let begun = AtomicUsize::new(0);
+            let region = || {
+                pool.run(2, &|_, _| {
+                    if std::thread::current().id() == caller {
+                        std::thread::sleep(std::time::Duration::from_micros(200));
+                        panic!("on purpose");
+                    }
+                    begun.fetch_add(1, Ordering::Relaxed);
+                    std::thread::sleep(std::time::Duration::from_micros(500));
+                    finished.fetch_add(1, Ordering::Relaxed);
+                });
+            };
+            let _ = catch_unwind(AssertUnwindSafe(region));
+            started += begun.into_inner();
+            assert_eq!(finished.load(Ordering::Relaxed), started);
         }
     }
 

@@ -244,7 +244,7 @@ fn a_file_that_cannot_be_written_leaves_the_old_one_alone() {
     usual().save(&path).unwrap();
     let old = std::fs::read(&path).unwrap();
     // Where the new file is to be written first lies a directory: nothing can be written.
-    let beside = directory.join("run.safetensors.tmp");
+    let beside = directory.join(".run.safetensors.tmp");
     std::fs::create_dir(&beside).unwrap();
     let refused = checkpoint(Surrogate::Ste, Optimizer::Sgd, Means::Clip).save(&path);
     assert!(matches!(refused, Err(Error::Write { .. })));
@@ -255,7 +255,7 @@ fn a_file_that_cannot_be_written_leaves_the_old_one_alone() {
     let taken = directory.join("taken.safetensors");
     std::fs::create_dir_all(taken.join("occupied")).unwrap();
     assert!(matches!(usual().save(&taken), Err(Error::Write { .. })));
-    assert!(!directory.join("taken.safetensors.tmp").exists());
+    assert!(!directory.join(".taken.safetensors.tmp").exists());
 }
 
 #[test]
@@ -294,7 +294,7 @@ fn a_run_goes_on_with_its_own_optimiser_only() {
 
 #[cfg(unix)]
 #[test]
-fn a_checkpoint_may_be_read_by_whom_other_files_may() {
+fn checkpoints_respect_the_umask() {
     use std::os::unix::fs::PermissionsExt;
     let directory = directory("checkpoint-modes");
     let (checkpoint, plain) = (directory.join("a.safetensors"), directory.join("plain"));

@@ -1,13 +1,13 @@
 //! Files: which format a path means, and writing all of a chart or none of it.
 
 use std::{
-    fs::{self, File},
-    io,
-    path::{Path, PathBuf},
+    io::{self, Write},
+    path::Path,
 };
 
+use isinglass_files::NewFile;
+
 use super::ChartError;
-use crate::atomic;
 
 /// The formats a chart can be saved in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,24 +47,21 @@ impl Format {
 pub fn check_target(path: impl AsRef<Path>) -> Result<Format, ChartError> {
     let path = path.as_ref();
     let format = Format::from_path(path)?;
-    if path.is_dir() {
-        return Err(ChartError::Write { path: path.to_owned(), source: io::Error::from(io::ErrorKind::IsADirectory) });
-    }
-    // Permission bits do not tell the whole truth (read-only mounts, access
-    // lists, quotas); creating a file does.
-    let (temporary, file) = create_temporary(path)?;
-    drop(file);
-    fs::remove_file(&temporary).map_err(|source| ChartError::Directory { directory: atomic::directory_of(path), source })?;
+    create(path)?;
     Ok(format)
 }
 
 /// Writes `bytes` to `path` so that a reader finds the old file or the new
 /// one, never a part of it.
 pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), ChartError> {
-    let (temporary, file) = create_temporary(path)?;
-    atomic::write_and_rename(&temporary, file, path, bytes).map_err(|source| ChartError::Write { path: path.to_owned(), source })
+    let mut file = create(path)?;
+    file.write_all(bytes).and_then(|()| file.publish()).map_err(|source| ChartError::Write { path: path.to_owned(), source })
 }
 
-fn create_temporary(path: &Path) -> Result<(PathBuf, File), ChartError> {
-    atomic::create_temporary(path).map_err(|source| ChartError::Directory { directory: atomic::directory_of(path), source })
+fn create(path: &Path) -> Result<NewFile, ChartError> {
+    NewFile::create(path).map_err(|source| match source.kind() {
+        // Something else has the name already.
+        io::ErrorKind::IsADirectory | io::ErrorKind::InvalidInput => ChartError::Write { path: path.to_owned(), source },
+        _ => ChartError::Directory { directory: isinglass_files::directory_of(path).to_owned(), source },
+    })
 }

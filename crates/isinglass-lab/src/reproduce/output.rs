@@ -10,7 +10,6 @@ use super::results::Results;
 use super::rules::Judgement;
 use super::study::{Study, Subject};
 use super::{ReproduceError, grids};
-use crate::atomic;
 use crate::chart::Figure;
 use crate::csv::{field, text_field};
 use crate::sweep::Sweep;
@@ -104,7 +103,7 @@ impl Output {
 
     fn write(&self, name: &str, text: &str) -> Result<(), ReproduceError> {
         let path = self.directory.join(name);
-        atomic::write(&path, text.as_bytes()).map_err(|source| ReproduceError::Write { path, source })
+        isinglass_files::write(&path, text.as_bytes()).map_err(|source| ReproduceError::Write { path, source })
     }
 }
 

@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 
 use super::metrics::Metrics;
 use super::{Evaluation, Inspection, Options, Ready, Run, RunError, SUMMARY, Sampling, read_metrics};
-use crate::atomic;
 
 /// Writes the last lines of `metrics.jsonl` and `summary.json`, and gives back the latter.
 #[allow(clippy::too_many_arguments)] // The end of a long function, which knows all of these.
@@ -51,7 +50,7 @@ pub(crate) fn finish(
         return Ok(summary);
     }
     let path = run.directory().join(SUMMARY);
-    atomic::write(&path, format!("{summary:#}\n").as_bytes()).map_err(RunError::write(&path))?;
+    isinglass_files::write(&path, format!("{summary:#}\n").as_bytes()).map_err(RunError::write(&path))?;
     Ok(summary)
 }
 

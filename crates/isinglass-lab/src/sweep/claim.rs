@@ -4,11 +4,12 @@
 //! nobody holds the lock of a file that is no longer there.
 
 use std::fs::{self, OpenOptions};
-use std::io::Write;
+use std::io::{self, Write};
+
+use isinglass_files::NewFile;
 
 use super::record::Attempt;
 use super::{Cell, Record, Sweep, SweepError};
-use crate::atomic;
 use crate::run::{Run, RunError};
 
 /// Who worked on the run, one JSON object to a line.
@@ -93,10 +94,13 @@ impl Sweep {
         let path = self.record_path(&cell.name);
         let text = serde_json::to_string(record).expect("records are JSON") + "\n";
         // Half a file, if this process is killed now, lies among what is removed with the run.
-        fs::create_dir_all(atomic::directory_of(&path))
-            .and_then(|()| atomic::create_temporary(&self.run_directory(cell).join("record")))
-            .and_then(|(temporary, file)| atomic::write_and_rename(&temporary, file, &path, text.as_bytes()))
-            .map_err(SweepError::write(&path))?;
+        let write = || -> io::Result<()> {
+            fs::create_dir_all(isinglass_files::directory_of(&path))?;
+            let mut file = NewFile::create_in(&self.run_directory(cell), &path)?;
+            file.write_all(text.as_bytes())?;
+            file.publish()
+        };
+        write().map_err(SweepError::write(&path))?;
         let _turn = self.turn()?;
         drop(claimed);
         if self.keeps_runs() { Ok(()) } else { self.remove_run(cell) }

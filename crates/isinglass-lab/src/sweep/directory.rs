@@ -6,7 +6,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::{CELLS, Cell, Grid, RUNS, Record, SWEEP, SweepError};
-use crate::atomic;
 
 /// Whether runs stay after their end is said by this line at the top of `sweep.toml`.
 const KEEP_RUNS: &str = "# The directories of runs are kept.\n";
@@ -65,7 +64,7 @@ impl Sweep {
         }
         let text = format!("{}{}", if keep_runs { KEEP_RUNS } else { "" }, sweep.grid.to_toml());
         // First, since it tells whose the directory is, also if this process is killed right after.
-        atomic::write(&path, text.as_bytes()).map_err(unusable(&path))?;
+        isinglass_files::write(&path, text.as_bytes()).map_err(unusable(&path))?;
         for part in [CELLS, RUNS] {
             fs::create_dir_all(directory.join(part)).map_err(unusable(&directory.join(part)))?;
         }

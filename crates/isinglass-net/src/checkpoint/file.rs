@@ -1,12 +1,12 @@
 //! The file of a checkpoint, written array by array: a network in training need not fit the memory twice.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
-use std::fs::File;
+use std::io::{self, Write};
 use std::path::Path;
 
 use isinglass_bits::{Preprocessing, Quantiser};
-use safetensors::tensor::{Dtype, SafeTensors, View};
+use isinglass_files::hex;
+use safetensors::tensor::{Dtype, Metadata as Header, SafeTensors, TensorInfo};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -88,9 +88,7 @@ impl<'a> Array<'a> {
             Numbers::Indices(values) => values.is_empty(),
         }
     }
-}
 
-impl View for &Array<'_> {
     fn dtype(&self) -> Dtype {
         match self.values {
             Numbers::Floats(_) => Dtype::F32,
@@ -98,18 +96,15 @@ impl View for &Array<'_> {
         }
     }
 
-    fn shape(&self) -> &[usize] {
-        &self.shape
-    }
-
-    fn data(&self) -> Cow<'_, [u8]> {
+    /// The bytes of the file.
+    fn data(&self) -> Vec<u8> {
         let columns = self.shape.last().copied().unwrap_or(0);
-        Cow::Owned(match self.values {
+        match self.values {
             Numbers::Floats(values) => {
                 values.chunks_exact(self.stride).flat_map(|row| &row[..columns]).flat_map(|value| value.to_le_bytes()).collect()
             }
             Numbers::Indices(values) => values.iter().flat_map(|value| value.to_le_bytes()).collect(),
-        })
+        }
     }
 
     fn data_len(&self) -> usize {
@@ -129,7 +124,7 @@ pub(crate) struct Snapshot<'a> {
 }
 
 impl Snapshot<'_> {
-    /// Writes the file: beside its place first, then renamed into it.
+    /// Writes the file, complete or not at all.
     pub fn save(self, path: &Path) -> Result<(), Error> {
         let Self { network: Frame { config, input, class_names, drawn }, layers, .. } = self;
         let named = layers.into_iter().enumerate();
@@ -158,24 +153,28 @@ impl Snapshot<'_> {
         };
         let failed = |source: std::io::Error| Error::Write { path: path.display().to_string(), source };
         let text_of = |metadata: &Metadata| metadata.text().map_err(|error| failed(error.into()));
-        metadata.sha256 = sum_of(&text_of(&metadata)?, tensors.iter().map(|(_, array)| View::data(&array).into_owned()));
+        metadata.sha256 = sum_of(&text_of(&metadata)?, tensors.iter().map(|(_, array)| array.data()));
         let text = text_of(&metadata)?;
-        let views = tensors.iter().map(|(name, array)| (name.as_str(), array));
-        let beside = path.with_extension("safetensors.tmp");
-        let written = safetensors::serialize_to_file(views, Some(HashMap::from([(KEY.to_owned(), text)])), &beside)
-            .map_err(|error| match error {
-                safetensors::SafeTensorError::IoError(error) => error,
-                error => std::io::Error::other(error),
-            })
-            .and_then(|()| File::open(&beside)?.sync_all())
-            .and_then(|()| std::fs::rename(&beside, path))
-            .and_then(|()| sync_directory(path));
-        if written.is_err() {
-            // The half-written file is of no use; that it could not be removed would not be news.
-            let _ = std::fs::remove_file(&beside);
-        }
-        written.map_err(failed)
+        isinglass_files::write_with(path, |out| write_tensors(out, text, &tensors)).map_err(failed)
     }
+}
+
+/// Writes a safetensors file as `safetensors::serialize` would, one array at a time.
+fn write_tensors(out: &mut impl Write, text: String, tensors: &[(String, Array<'_>)]) -> io::Result<()> {
+    let mut tensors: Vec<&(String, Array<'_>)> = tensors.iter().collect();
+    tensors.sort_by(|(left, _), (right, _)| left.cmp(right));
+    let mut end = 0;
+    let infos = tensors.iter().map(|(name, array)| {
+        let start = end;
+        end += array.data_len();
+        (name.clone(), TensorInfo { dtype: array.dtype(), shape: array.shape.clone(), data_offsets: (start, end) })
+    });
+    let header = Header::new(Some(HashMap::from([(KEY.to_owned(), text)])), infos.collect()).map_err(io::Error::other)?;
+    let mut header = serde_json::to_vec(&header)?;
+    header.resize(header.len().next_multiple_of(8), b' ');
+    out.write_all(&(header.len() as u64).to_le_bytes())?;
+    out.write_all(&header)?;
+    tensors.iter().try_for_each(|(_, array)| out.write_all(&array.data()))
 }
 
 /// Reads a checkpoint; the error says what is wrong with it.
@@ -297,17 +296,5 @@ impl Reader<'_, '_> {
     fn indices(&mut self, name: &str) -> Result<Option<Vec<u32>>, String> {
         let data = self.tensor(name, Dtype::U32, None)?;
         Ok(data.map(|data| data.as_chunks::<4>().0.iter().map(|&bytes| u32::from_le_bytes(bytes)).collect()))
-    }
-}
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// A renamed file is safe from a power cut only once its directory is written.
-fn sync_directory(path: &Path) -> std::io::Result<()> {
-    match path.parent() {
-        Some(parent) if cfg!(unix) && !parent.as_os_str().is_empty() => File::open(parent)?.sync_all(),
-        _ => Ok(()),
     }
 }

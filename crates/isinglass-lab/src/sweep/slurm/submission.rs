@@ -9,7 +9,6 @@ use std::time::SystemTime;
 use serde::{Deserialize, Serialize};
 
 use super::{SLURM, SlurmError, TaskList};
-use crate::atomic;
 use crate::run::name::{iso_time, timestamp};
 use crate::sweep::{Sweep, SweepError};
 
@@ -61,7 +60,7 @@ impl Submission {
         fs::create_dir_all(&logs).map_err(SweepError::directory(&logs))?;
         for (name, text) in [("tasks.txt", self.list.to_text()), ("job.sh", script.to_owned())] {
             let path = self.directory.join(name);
-            atomic::write(&path, text.as_bytes()).map_err(SweepError::write(&path))?;
+            isinglass_files::write(&path, text.as_bytes()).map_err(SweepError::write(&path))?;
         }
         self.write_down()
     }
@@ -79,7 +78,7 @@ impl Submission {
         };
         let path = self.directory.join("job.json");
         let text = serde_json::to_string_pretty(&file).expect("texts and numbers are JSON") + "\n";
-        atomic::write(&path, text.as_bytes()).map_err(SweepError::write(&path))
+        isinglass_files::write(&path, text.as_bytes()).map_err(SweepError::write(&path))
     }
 
     /// Removes all of it, if the job was refused.
