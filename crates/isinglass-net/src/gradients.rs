@@ -27,7 +27,14 @@ pub struct Gradients {
 impl Gradients {
     /// The gradients on the examples at `indices`. Where noise is drawn it is that of [`lrt_noise`](crate::lrt_noise) with seed 0 and step 0.
     pub fn new(network: &Network, examples: &Examples<'_>, indices: &[u32], variance_gradient: bool, threads: usize) -> Self {
-        Self::with_kernels(network, examples, indices, variance_gradient, threads, Kernels::choose())
+        Self::with_kernels(
+            network,
+            examples,
+            indices,
+            variance_gradient,
+            threads,
+            Kernels::choose().unwrap_or_else(|error| panic!("{error}")),
+        )
     }
 
     pub(crate) fn with_kernels(

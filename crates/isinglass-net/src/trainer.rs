@@ -95,7 +95,7 @@ impl<'a> Trainer<'a> {
     pub fn new(mut network: Network, config: TrainConfig, examples: Examples<'a>, threads: usize) -> Result<Self, Error> {
         let partition = Partition::new(examples.len(), &config)?;
         network.preprocessing = examples.standardising(&partition.train);
-        Self::start(network, config, examples, partition, threads, Kernels::choose())
+        Self::start(network, config, examples, partition, threads, Kernels::choose()?)
     }
 
     /// Starts a run with a network that has its preprocessing, and examples that are chosen already.
@@ -110,7 +110,7 @@ impl<'a> Trainer<'a> {
         partition: Partition,
         threads: usize,
     ) -> Result<Self, Error> {
-        Self::start(network, config, examples, partition, threads, Kernels::choose())
+        Self::start(network, config, examples, partition, threads, Kernels::choose()?)
     }
 
     #[cfg(test)]
@@ -178,7 +178,7 @@ impl<'a> Trainer<'a> {
         }
         let partition = Partition::new(examples.len(), &train)?;
         let means: Vec<Vec<f32>> = network.layers.iter().map(|layer| layer.means.clone()).collect();
-        let mut trainer = Self::start(network, train, examples, partition, threads, Kernels::choose())?;
+        let mut trainer = Self::start(network, train, examples, partition, threads, Kernels::choose()?)?;
         trainer.state = state;
         let layers = &trainer.engine.layers;
         if memories.len() != layers.len() || !memories.iter().zip(layers).all(|(memory, layer)| layer.takes(memory)) {
