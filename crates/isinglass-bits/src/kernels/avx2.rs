@@ -60,7 +60,7 @@ pub fn mismatches<const IMAGES: usize>(
     for (part, inputs) in inputs.chunks(words.max(1)).enumerate() {
         let tables = &mut tables[..4 * inputs.len()];
         look_up(inputs, tables);
-        for (panel, counts) in panels.weights.bytes().chunks_exact(panels.panel).zip(counts.chunks_exact_mut(2 * IMAGES)) {
+        for (panel, counts) in panels.weights.chunks_exact(panels.panel).zip(counts.chunks_exact_mut(2 * IMAGES)) {
             count(&panel.as_chunks::<32>().0[4 * words * part..], tables, counts);
         }
     }
@@ -134,31 +134,6 @@ fn bytes_of(bits: u32) -> __m256i {
     let bit = _mm256_set1_epi64x(0x8040_2010_0804_0201_u64 as i64);
     let bytes = _mm256_shuffle_epi8(_mm256_set1_epi32(bits as i32), spread);
     _mm256_cmpeq_epi8(_mm256_and_si256(bytes, bit), bit)
-}
-
-/// See [`super::scalar::compare`].
-#[target_feature(enable = "avx2")]
-pub fn compare<const IMAGES: usize>(counts: &[Counts], limits: &[Counts], spins: &mut [[u32; IMAGES]]) {
-    for ((counts, limits), spins) in counts.chunks(2 * IMAGES).zip(limits.chunks(2)).zip(spins) {
-        *spins = [0; IMAGES];
-        for (half, (counts, limits)) in counts.chunks_exact(IMAGES).zip(limits).enumerate() {
-            for (spins, counts) in spins.iter_mut().zip(counts) {
-                *spins |= u32::from(at_most(counts, limits)) << (16 * half);
-            }
-        }
-    }
-}
-
-/// See [`super::scalar::at_most`].
-#[inline]
-#[target_feature(enable = "avx2")]
-fn at_most(counts: &Counts, limits: &Counts) -> u16 {
-    let mut above = 0;
-    for (half, (counts, limits)) in counts.as_chunks::<8>().0.iter().zip(limits.as_chunks::<8>().0).enumerate() {
-        let mask = _mm256_cmpgt_epi32(load_counts(counts), load_counts(limits));
-        above |= (_mm256_movemask_ps(_mm256_castsi256_ps(mask)) as u16) << (8 * half);
-    }
-    !above
 }
 
 #[inline]

@@ -18,7 +18,7 @@ use super::layout::{BLOCK, Counts, GROUP, IndexBlock, IndexPanels, SIX, SpinPane
 pub fn mismatches<const IMAGES: usize>(panels: &SpinPanels, inputs: &[[u32; IMAGES]], counts: &mut [Counts]) {
     // No closures in here: they would not be compiled for these instructions.
     let (input_blocks, input_rest) = inputs.as_chunks::<4>();
-    for (panel, counts) in panels.weights.bytes().chunks_exact(panels.panel).zip(counts.chunks_exact_mut(IMAGES)) {
+    for (panel, counts) in panels.weights.chunks_exact(panels.panel).zip(counts.chunks_exact_mut(IMAGES)) {
         let (blocks, rest) = panel.as_chunks::<64>().0.as_chunks::<4>();
         let mut twos = [_mm512_setzero_si512(); IMAGES];
         let mut odd = [_mm512_setzero_si512(); IMAGES];
@@ -202,26 +202,6 @@ fn subtract_chosen<const IMAGES: usize, const SOME: usize>(
 #[target_feature(enable = "avx512f")]
 fn subtract_twice(counts: &mut Counts, sums: __m512i) {
     store(counts, _mm512_sub_epi32(load_counts(counts), _mm512_add_epi32(sums, sums)));
-}
-
-/// See [`super::scalar::compare`].
-#[target_feature(enable = "avx512f")]
-pub fn compare<const IMAGES: usize>(counts: &[Counts], limits: &[Counts], spins: &mut [[u32; IMAGES]]) {
-    for ((counts, limits), spins) in counts.chunks(2 * IMAGES).zip(limits.chunks(2)).zip(spins) {
-        *spins = [0; IMAGES];
-        for (half, (counts, limits)) in counts.chunks_exact(IMAGES).zip(limits).enumerate() {
-            for (spins, counts) in spins.iter_mut().zip(counts) {
-                *spins |= u32::from(at_most(counts, limits)) << (16 * half);
-            }
-        }
-    }
-}
-
-/// See [`super::scalar::at_most`].
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn at_most(counts: &Counts, limits: &Counts) -> u16 {
-    _mm512_cmple_epi32_mask(load_counts(counts), load_counts(limits))
 }
 
 #[inline]

@@ -108,3 +108,10 @@ fn counts_become_spins_at_their_limits() {
         }
     }
 }
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn avx512_without_the_newer_instructions_falls_back_to_avx2() {
+    let Some(token) = Avx512::detect() else { return };
+    assert_eq!(Isa::of_avx512(token, None).name(), "avx2");
+}
