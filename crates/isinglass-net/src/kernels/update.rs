@@ -29,50 +29,118 @@ const DECAY: f32 = 0.99;
 const EPSILON: f32 = 1e-8;
 
 impl Rule {
-    /// The weight of a squared gradient in `v`.
-    fn weight(self) -> f32 {
-        match self {
-            Self::Adam { .. } => 1.0 - BETA_2,
-            Self::Rmsprop { .. } => 1.0 - DECAY,
-            Self::Sgd { .. } | Self::Momentum { .. } => 0.0,
-        }
-    }
-
-    /// The steps for 16 gradients `g`. `square` is `weight·g²`: the caller chooses the order of its factors, and with it the last bit.
+    /// The steps for 16 gradients.
     #[inline(always)]
-    fn step<L: Lanes>(self, l: L, g: L::Floats, square: L::Floats, m: L::Floats, v: L::Floats) -> Step<L::Floats> {
+    fn step<L: Lanes>(self, l: L, g: L::Floats, memories: &mut impl Memories<L>) -> L::Floats {
         match self {
             Self::Adam { rate, root } => {
-                let m = flush(l, l.fma(m, l.splat(BETA_1), l.mul(g, l.splat(1.0 - BETA_1))));
-                let v = flush(l, l.fma(v, l.splat(BETA_2), square));
-                Step { step: l.div(l.mul(m, l.splat(rate)), l.fma(l.sqrt(v), l.splat(root), l.splat(EPSILON))), m, v }
+                let g = memories.flushed(l, g);
+                let m = flush(l, l.fma(memories.m(l), l.splat(BETA_1), l.mul(g, l.splat(1.0 - BETA_1))));
+                let v = flush(l, l.fma(memories.v(l), l.splat(BETA_2), memories.square(l, g, 1.0 - BETA_2)));
+                memories.set_m(l, m);
+                memories.set_v(l, v);
+                l.div(l.mul(m, l.splat(rate)), l.fma(l.sqrt(v), l.splat(root), l.splat(EPSILON)))
             }
-            Self::Sgd { rate } => Step { step: l.mul(g, l.splat(rate)), m, v },
+            Self::Sgd { rate } => l.mul(g, l.splat(rate)),
             Self::Momentum { rate } => {
-                let m = flush(l, l.fma(m, l.splat(MOMENTUM), g));
-                Step { step: l.mul(m, l.splat(rate)), m, v }
+                let m = flush(l, l.fma(memories.m(l), l.splat(MOMENTUM), g));
+                memories.set_m(l, m);
+                l.mul(m, l.splat(rate))
             }
             Self::Rmsprop { rate } => {
-                let v = flush(l, l.fma(v, l.splat(DECAY), square));
-                Step { step: l.div(l.mul(g, l.splat(rate)), l.add(l.sqrt(v), l.splat(EPSILON))), m, v }
+                let v = flush(l, l.fma(memories.v(l), l.splat(DECAY), memories.square(l, g, 1.0 - DECAY)));
+                memories.set_v(l, v);
+                l.div(l.mul(g, l.splat(rate)), l.add(l.sqrt(v), l.splat(EPSILON)))
             }
         }
     }
 
-    /// The step for one gradient; `m` and `v` are the optimiser's memories. It has the same bits on every machine.
+    /// The step for one gradient of a bias; `m` and `v` are the optimiser's memories. It has the same bits on every machine.
     pub fn step_of(self, gradient: f32, m: &mut f32, v: &mut f32) -> f32 {
-        let square = self.weight() * gradient * gradient;
-        let made = self.step(Scalar, [gradient; LANES], [square; LANES], [*m; LANES], [*v; LANES]);
-        (*m, *v) = (made.m[0], made.v[0]);
-        made.step[0]
+        let mut memories = OfBias { m: [*m; LANES], v: [*v; LANES] };
+        let step = self.step(Scalar, [gradient; LANES], &mut memories);
+        (*m, *v) = (memories.m[0], memories.v[0]);
+        step[0]
     }
 }
 
-/// A step, and the optimiser's memories after it.
-struct Step<F> {
-    step: F,
+/// The optimiser's memories of 16 parameters, and how their gradients are rounded. Means and biases differ in the latter, and stay as they are: equal seeds give equal bits.
+trait Memories<L: Lanes> {
+    fn m(&self, l: L) -> L::Floats;
+    fn v(&self, l: L) -> L::Floats;
+    fn set_m(&mut self, l: L, m: L::Floats);
+    fn set_v(&mut self, l: L, v: L::Floats);
+    /// A gradient, without what is too small to matter.
+    fn flushed(&self, l: L, g: L::Floats) -> L::Floats;
+    /// `weight·g²`.
+    fn square(&self, l: L, g: L::Floats, weight: f32) -> L::Floats;
+}
+
+/// In arrays of a layer. Only [`step`] makes one, whose caller sees to it that the memories that the rule uses are there.
+struct OfMeans {
+    m: *mut f32,
+    v: *mut f32,
+}
+
+impl<L: Lanes> Memories<L> for OfMeans {
+    #[inline(always)]
+    fn m(&self, l: L) -> L::Floats {
+        // SAFETY: 16 floats that nobody else touches; here and below.
+        unsafe { l.load(self.m) }
+    }
+    #[inline(always)]
+    fn v(&self, l: L) -> L::Floats {
+        unsafe { l.load(self.v) }
+    }
+    #[inline(always)]
+    fn set_m(&mut self, l: L, m: L::Floats) {
+        unsafe { l.store(self.m, m) }
+    }
+    #[inline(always)]
+    fn set_v(&mut self, l: L, v: L::Floats) {
+        unsafe { l.store(self.v, v) }
+    }
+    #[inline(always)]
+    fn flushed(&self, l: L, g: L::Floats) -> L::Floats {
+        flush(l, g)
+    }
+    #[inline(always)]
+    fn square(&self, l: L, g: L::Floats, weight: f32) -> L::Floats {
+        l.mul(l.mul(g, g), l.splat(weight))
+    }
+}
+
+/// By value, of one bias in all lanes.
+struct OfBias<F> {
     m: F,
     v: F,
+}
+
+impl<L: Lanes> Memories<L> for OfBias<L::Floats> {
+    #[inline(always)]
+    fn m(&self, _: L) -> L::Floats {
+        self.m
+    }
+    #[inline(always)]
+    fn v(&self, _: L) -> L::Floats {
+        self.v
+    }
+    #[inline(always)]
+    fn set_m(&mut self, _: L, m: L::Floats) {
+        self.m = m;
+    }
+    #[inline(always)]
+    fn set_v(&mut self, _: L, v: L::Floats) {
+        self.v = v;
+    }
+    #[inline(always)]
+    fn flushed(&self, _: L, g: L::Floats) -> L::Floats {
+        g
+    }
+    #[inline(always)]
+    fn square(&self, l: L, g: L::Floats, weight: f32) -> L::Floats {
+        l.mul(l.mul(g, l.splat(weight)), g)
+    }
 }
 
 /// What the optimiser moves, and what follows from it.
@@ -257,11 +325,12 @@ unsafe fn step<L: Lanes>(l: L, layer: &Update, rule: Rule, parameter: Parameter,
     // SAFETY: the caller upholds the contract.
     unsafe {
         let means = layer.means.add(at);
+        let mut memories = OfMeans { m: layer.m.wrapping_add(at), v: layer.v.wrapping_add(at) };
         match parameter {
-            Parameter::Free => l.store(means, l.sub(l.load(means), step_of(l, layer, rule, at, gradient))),
-            Parameter::Clip => l.store(means, clip(l, l.sub(l.load(means), step_of(l, layer, rule, at, gradient)))),
+            Parameter::Free => l.store(means, l.sub(l.load(means), rule.step(l, gradient, &mut memories))),
+            Parameter::Clip => l.store(means, clip(l, l.sub(l.load(means), rule.step(l, gradient, &mut memories)))),
             Parameter::ScaledClip { beta, next } => {
-                let step = step_of(l, layer, rule, at, l.mul(gradient, l.splat(beta)));
+                let step = rule.step(l, l.mul(gradient, l.splat(beta)), &mut memories);
                 let moved = clip(l, l.sub(l.load(layer.theta.add(at)), step));
                 l.store(layer.theta.add(at), moved);
                 l.store(means, clip(l, l.mul(moved, l.splat(next))));
@@ -269,12 +338,12 @@ unsafe fn step<L: Lanes>(l: L, layer: &Update, rule: Rule, parameter: Parameter,
             Parameter::Tanh { beta, next } => {
                 let m = l.load(means);
                 let slope = l.mul(l.splat(beta), l.mul(l.sub(l.splat(1.0), m), l.add(l.splat(1.0), m)));
-                let moved = l.sub(l.load(layer.theta.add(at)), step_of(l, layer, rule, at, l.mul(gradient, slope)));
+                let moved = l.sub(l.load(layer.theta.add(at)), rule.step(l, l.mul(gradient, slope), &mut memories));
                 l.store(layer.theta.add(at), moved);
                 l.store(means, tanh(l, l.mul(moved, l.splat(next))).value);
             }
             Parameter::Sign => {
-                let moved = clip(l, l.sub(l.load(layer.theta.add(at)), step_of(l, layer, rule, at, gradient)));
+                let moved = clip(l, l.sub(l.load(layer.theta.add(at)), rule.step(l, gradient, &mut memories)));
                 l.store(layer.theta.add(at), moved);
                 l.store(means, l.select(l.less(moved, l.splat(0.0)), l.splat(-1.0), l.splat(1.0)));
             }
@@ -286,28 +355,4 @@ unsafe fn step<L: Lanes>(l: L, layer: &Update, rule: Rule, parameter: Parameter,
 #[inline(always)]
 fn clip<L: Lanes>(l: L, x: L::Floats) -> L::Floats {
     l.min(l.max(x, l.splat(-1.0)), l.splat(1.0))
-}
-
-/// The steps of 16 parameters; the memories are updated.
-///
-/// # Safety
-///
-/// As for [`update`].
-#[inline(always)]
-unsafe fn step_of<L: Lanes>(l: L, layer: &Update, rule: Rule, at: usize, gradient: L::Floats) -> L::Floats {
-    let g = if matches!(rule, Rule::Adam { .. }) { flush(l, gradient) } else { gradient };
-    let square = l.mul(l.mul(g, g), l.splat(rule.weight()));
-    // SAFETY: the caller upholds the contract; memories are either null or of the means' shape.
-    unsafe {
-        let m = if layer.m.is_null() { l.splat(0.0) } else { l.load(layer.m.add(at)) };
-        let v = if layer.v.is_null() { l.splat(0.0) } else { l.load(layer.v.add(at)) };
-        let made = rule.step(l, g, square, m, v);
-        if !layer.m.is_null() {
-            l.store(layer.m.add(at), made.m);
-        }
-        if !layer.v.is_null() {
-            l.store(layer.v.add(at), made.v);
-        }
-        made.step
-    }
 }
