@@ -11,11 +11,11 @@ use core::arch::x86_64::*;
 
 use super::layout::{BytePanels, Counts, GROUP, SpinPanels};
 
-/// Input bytes whose differences surely fit a byte.
+/// Input bytes whose differences always fit a byte.
 const BYTES: usize = u8::MAX as usize / 8;
 /// Input words whose tables stay in the first cache: 4 864 bytes for each of eight images.
 const WORDS: usize = 5 * BYTES / 4;
-/// Quads of input bytes whose sums, in pairs, surely fit 16 bits.
+/// Quads of input bytes whose sums, in pairs, always fit 16 bits.
 const QUADS: usize = i16::MAX as usize / (2 * u8::MAX as usize);
 
 /// How many of four weights differ from four inputs, `[inputs][weights]`.
@@ -70,7 +70,7 @@ pub fn mismatches<const IMAGES: usize>(
 #[inline]
 #[target_feature(enable = "avx2")]
 fn count<const IMAGES: usize>(weights: &[[u8; 32]], tables: &[[Tables; IMAGES]], counts: &mut [Counts]) {
-    // No closures in here: they would not be compiled for these instructions.
+    // No closures here: they would not be compiled for these instructions.
     let nibble = _mm256_set1_epi8(0xf);
     let mut sums = [[_mm256_setzero_si256(); 2]; IMAGES];
     for (weights, tables) in weights.chunks(BYTES).zip(tables.chunks(BYTES)) {
@@ -139,27 +139,27 @@ fn bytes_of(bits: u32) -> __m256i {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn load(bytes: &[u8; 32]) -> __m256i {
-    // SAFETY: 32 bytes are there to be read, and no alignment is needed.
+    // SAFETY: it reads 32 bytes, at any alignment, all within the array.
     unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
 }
 
 #[inline]
 #[target_feature(enable = "avx2")]
 fn broadcast(table: &[u8; 16]) -> __m256i {
-    // SAFETY: 16 bytes are there to be read, and no alignment is needed.
+    // SAFETY: it reads 16 bytes, at any alignment, all within the array.
     _mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(table.as_ptr().cast()) })
 }
 
 #[inline]
 #[target_feature(enable = "avx2")]
 fn load_counts(counts: &[i32; 8]) -> __m256i {
-    // SAFETY: 32 bytes are there to be read, and no alignment is needed.
+    // SAFETY: it reads 32 bytes, at any alignment, all within the array.
     unsafe { _mm256_loadu_si256(counts.as_ptr().cast()) }
 }
 
 #[inline]
 #[target_feature(enable = "avx2")]
 fn store(counts: &mut [i32; 8], sums: __m256i) {
-    // SAFETY: 32 bytes are there to be written, and no alignment is needed.
+    // SAFETY: it writes 32 bytes, at any alignment, all within the array.
     unsafe { _mm256_storeu_si256(counts.as_mut_ptr().cast(), sums) }
 }

@@ -7,7 +7,7 @@ use core::arch::aarch64::*;
 
 use super::layout::{BytePanels, Counts, GROUP, SpinPanels};
 
-/// Words whose differences surely fit a byte, and inputs whose sum surely fits 16 bits.
+/// Words whose differences always fit a byte, and inputs whose sum always fits 16 bits.
 const WORDS: usize = u8::MAX as usize / 8;
 const QUADS: usize = u16::MAX as usize / (4 * u8::MAX as usize);
 
@@ -74,14 +74,14 @@ pub fn deficits<const IMAGES: usize>(panels: &BytePanels, inputs: &[[u32; IMAGES
 #[inline]
 #[target_feature(enable = "neon")]
 fn load(bytes: &[u8; 16]) -> uint8x16_t {
-    // SAFETY: 16 bytes are there to be read.
+    // SAFETY: it reads 16 bytes, all within the array.
     unsafe { vld1q_u8(bytes.as_ptr()) }
 }
 
 #[inline]
 #[target_feature(enable = "neon")]
 fn load_counts(counts: &[i32; 4]) -> int32x4_t {
-    // SAFETY: four numbers are there to be read.
+    // SAFETY: it reads four numbers, all within the array.
     unsafe { vld1q_s32(counts.as_ptr()) }
 }
 
@@ -89,6 +89,6 @@ fn load_counts(counts: &[i32; 4]) -> int32x4_t {
 #[target_feature(enable = "neon")]
 fn add(counts: &mut [i32; 4], terms: uint32x4_t) {
     let sums = vaddq_s32(load_counts(counts), vreinterpretq_s32_u32(terms));
-    // SAFETY: four numbers are there to be written.
+    // SAFETY: it writes four numbers, all within the array.
     unsafe { vst1q_s32(counts.as_mut_ptr(), sums) }
 }

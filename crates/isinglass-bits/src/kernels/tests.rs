@@ -1,4 +1,4 @@
-//! Every kernel of this machine against sums spelt out, at sizes around those of words, panels and accumulators.
+//! Every kernel of this machine against sums written out, at sizes around those of words, panels and accumulators.
 
 use alloc::vec;
 use alloc::vec::Vec;

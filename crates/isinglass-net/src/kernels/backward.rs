@@ -6,7 +6,7 @@ use isinglass_simd::{Buffer, LANES, Lanes};
 
 use super::forward::Moments;
 use super::math::flush;
-use super::product::{Broadcast, Panels, block};
+use super::product::{Broadcast, Panels, Sums, block};
 use super::{BLOCK, MAX_ROWS, Scratch};
 
 /// A layer's backward pass to its inputs. Arrays are in panels of 16 examples, `[panel][feature][16]`.
@@ -58,14 +58,14 @@ pub unsafe fn backward<L: Lanes, const MR: usize, const NP: usize>(
             let from = unsafe { std::slice::from_raw_parts(from, count.next_multiple_of(LANES)) };
             scratch.take_columns(l, layer.moments, has_q, k, from);
         }
-        let (c1, c2) = (scratch.c1.pointer(), scratch.c2.pointer());
+        let c = |sums: &Buffer| Sums { start: sums.pointer(), rows: MAX_ROWS, add: o > 0 };
         let a = |copied: &Buffer| Broadcast { start: copied.pointer(), row_stride: 1, k_stride: MAX_ROWS };
         let b = |start: *const f32| Panels { start: start.wrapping_add(o * LANES), panel_stride: layer.out_rows * LANES };
         // SAFETY: the caller upholds the contract. A block of BLOCK × MAX_ROWS means fits the scratch, with room for the last tile.
         unsafe {
-            block::<L, MR, NP>(l, count, layer.panels, depth, a(&scratch.a1), b(layer.p), c1, MAX_ROWS, o == 0);
+            block::<L, MR, NP>(l, count, layer.panels, depth, a(&scratch.a1), b(layer.p), c(&scratch.c1));
             if has_q {
-                block::<L, MR, NP>(l, count, layer.panels, depth, a(&scratch.a2), b(layer.q), c2, MAX_ROWS, o == 0);
+                block::<L, MR, NP>(l, count, layer.panels, depth, a(&scratch.a2), b(layer.q), c(&scratch.c2));
             }
         }
         o += depth;

@@ -6,7 +6,7 @@
 use isinglass_simd::{Buffer, LANES, Lanes};
 
 use super::math::{Response, abs, erf, flush, normal, tanh};
-use super::product::{Broadcast, Panels, block};
+use super::product::{Broadcast, Panels, Sums, block};
 use super::{BLOCK, BLOCK_STRIDE, MAX_ROWS, Scratch};
 
 /// The least variance under the root that divides a field, and the least that noise is drawn with. A variance of exactly 0 is not raised: there the neuron
@@ -123,14 +123,14 @@ unsafe fn products<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: &For
             let from = unsafe { std::slice::from_raw_parts(from, depth.next_multiple_of(LANES)) };
             scratch.take_row(l, layer, row, from);
         }
-        let (c1, c2) = (scratch.c1.pointer(), scratch.c2.pointer());
+        let c = |sums: &Buffer| Sums { start: sums.pointer(), rows: MAX_ROWS, add: k > 0 };
         let a = |copied: &Buffer| Broadcast { start: copied.pointer(), row_stride: BLOCK_STRIDE, k_stride: 1 };
         let b = |start: *const f32| Panels { start: start.wrapping_add(k * LANES), panel_stride: layer.inputs * LANES };
         // SAFETY: the caller upholds the contract; a block of MAX_ROWS rows fits the scratch.
         unsafe {
-            block::<L, MR, NP>(l, rows, layer.panels, depth, a(&scratch.a1), b(layer.x), c1, MAX_ROWS, k == 0);
+            block::<L, MR, NP>(l, rows, layer.panels, depth, a(&scratch.a1), b(layer.x), c(&scratch.c1));
             if layer.moments != Moments::None {
-                block::<L, MR, NP>(l, rows, layer.panels, depth, a(&scratch.a2), b(layer.second), c2, MAX_ROWS, k == 0);
+                block::<L, MR, NP>(l, rows, layer.panels, depth, a(&scratch.a2), b(layer.second), c(&scratch.c2));
             }
         }
         k += depth;
@@ -220,7 +220,7 @@ unsafe fn neurons<L: Lanes>(l: L, layer: &Forward, output: usize, row: usize, sc
                     slope: l.select(made.is_random, response.slope, l.splat(0.0)),
                 };
             }
-            write(l, layer, p, output, &made, &response, by_root, by_n);
+            write(l, layer, p, output, &made, &response, [by_root, by_n]);
         }
     }
 }
@@ -238,8 +238,7 @@ unsafe fn write<L: Lanes>(
     output: usize,
     made: &Made<L>,
     response: &Response<L::Floats>,
-    by_root: f32,
-    by_n: f32,
+    [by_root, by_n]: [f32; 2],
 ) {
     let at = (panel * layer.x_rows + output) * LANES;
     let slope_at = (panel * layer.slope_rows + output) * LANES;

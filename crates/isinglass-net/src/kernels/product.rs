@@ -24,6 +24,15 @@ pub struct Panels {
     pub panel_stride: usize,
 }
 
+/// Where a product goes: element `(row, lane)` of panel `p` is at `start + (p·rows + row)·16 + lane`.
+#[derive(Clone, Copy)]
+pub struct Sums {
+    pub start: *mut f32,
+    pub rows: usize,
+    /// Whether it is added to what is there.
+    pub add: bool,
+}
+
 /// A tile of zeros.
 #[inline(always)]
 pub fn zeros<L: Lanes, const MR: usize, const NP: usize>(l: L) -> Tile<L, MR, NP> {
@@ -93,13 +102,12 @@ unsafe fn one<L: Lanes, const MR: usize, const NP: usize>(
     }
 }
 
-/// A product of a block of `rows` rows with all panels, added to `c` unless it is the `first` block: `c[(p·c_rows + row)·16 + lane]`.
+/// A product of a block of `rows` rows with all panels.
 ///
 /// # Safety
 ///
 /// As for [`accumulate`], with `rows` rounded up to a multiple of `MR`; `c` is writable for that many rows of `panels` panels.
 #[inline(always)]
-#[expect(clippy::too_many_arguments, reason = "a product has many sides")]
 pub unsafe fn block<L: Lanes, const MR: usize, const NP: usize>(
     l: L,
     rows: usize,
@@ -107,21 +115,19 @@ pub unsafe fn block<L: Lanes, const MR: usize, const NP: usize>(
     depth: usize,
     a: Broadcast,
     b: Panels,
-    c: *mut f32,
-    c_rows: usize,
-    first: bool,
+    c: Sums,
 ) {
     // SAFETY: the caller upholds the contract; tiles stay within the rounded rows and the panels.
     unsafe {
         let mut p = 0;
         while p < panels {
             let b = Panels { start: b.start.add(p * b.panel_stride), ..b };
-            let c = c.add(p * c_rows * LANES);
+            let c = Sums { start: c.start.add(p * c.rows * LANES), ..c };
             if p + NP <= panels {
-                column_of_tiles::<L, MR, NP>(l, rows, depth, a, b, c, c_rows, first);
+                column_of_tiles::<L, MR, NP>(l, rows, depth, a, b, c);
                 p += NP;
             } else {
-                column_of_tiles::<L, MR, 1>(l, rows, depth, a, b, c, c_rows, first);
+                column_of_tiles::<L, MR, 1>(l, rows, depth, a, b, c);
                 p += 1;
             }
         }
@@ -132,32 +138,23 @@ pub unsafe fn block<L: Lanes, const MR: usize, const NP: usize>(
 ///
 /// As for [`block`].
 #[inline(always)]
-unsafe fn column_of_tiles<L: Lanes, const MR: usize, const NP: usize>(
-    l: L,
-    rows: usize,
-    depth: usize,
-    a: Broadcast,
-    b: Panels,
-    c: *mut f32,
-    c_rows: usize,
-    first: bool,
-) {
+unsafe fn column_of_tiles<L: Lanes, const MR: usize, const NP: usize>(l: L, rows: usize, depth: usize, a: Broadcast, b: Panels, c: Sums) {
     // SAFETY: the caller upholds the contract.
     unsafe {
         for row in (0..rows).step_by(MR) {
-            let c = c.add(row * LANES);
+            let start = c.start.add(row * LANES);
             let mut tile = zeros::<L, MR, NP>(l);
-            if !first {
+            if c.add {
                 for (i, sums) in tile.iter_mut().enumerate() {
                     for (p, sum) in sums.iter_mut().enumerate() {
-                        *sum = l.load(c.add((p * c_rows + i) * LANES));
+                        *sum = l.load(start.add((p * c.rows + i) * LANES));
                     }
                 }
             }
             let tile = accumulate::<L, MR, NP>(l, tile, depth, Broadcast { start: a.start.add(row * a.row_stride), ..a }, b);
             for (i, sums) in tile.iter().enumerate() {
                 for (p, sum) in sums.iter().enumerate() {
-                    l.store(c.add((p * c_rows + i) * LANES), *sum);
+                    l.store(start.add((p * c.rows + i) * LANES), *sum);
                 }
             }
         }
