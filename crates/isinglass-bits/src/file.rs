@@ -327,5 +327,5 @@ fn sum_of<'a>(text: &str, tensors: impl Iterator<Item = &'a [u8]>) -> String {
     let mut hash = Sha256::new();
     hash.update(text);
     tensors.for_each(|bytes| hash.update(bytes));
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    isinglass_files::hex(&hash.finalize())
 }

@@ -19,10 +19,10 @@ use alloc::vec::Vec;
 use crate::kernels::{Counts, GROUP, Scratch, SpinPanels, interleave, limits_of_spins, words_of};
 use crate::{BitMatrix, Error, Isa, Layer};
 
-/// Rows of inputs that are multiplied side by side.
+/// Rows of inputs multiplied side by side.
 const TILE: usize = 8;
 
-/// A layer laid out for one instruction set. A clone shares the weights and has working memory of its own, for another thread.
+/// A layer laid out for one instruction set. A clone shares the weights but has its own working memory, for another thread.
 #[derive(Clone)]
 pub struct Products {
     plan: Arc<Plan>,
@@ -39,11 +39,11 @@ struct Plan {
 }
 
 impl Products {
-    /// Lays a layer on spins out for an instruction set.
+    /// Lays out a layer on spins for an instruction set.
     ///
     /// # Errors
     ///
-    /// [`Error::Shape`] if there are not as many thresholds as neurons.
+    /// [`Error::Shape`] if the number of thresholds is not that of neurons.
     pub fn new(layer: &Layer, isa: Isa) -> Result<Self, Error> {
         let (neurons, inputs) = (layer.weights().rows(), layer.weights().columns());
         if layer.thresholds().len() != neurons {
@@ -64,11 +64,11 @@ impl Products {
         Ok(sums)
     }
 
-    /// As [`Products::sums`], into memory that is there already.
+    /// As [`Products::sums`], into existing memory.
     ///
     /// # Errors
     ///
-    /// [`Error::Shape`] as for [`Products::sums`], and if there is not a place for every sum.
+    /// [`Error::Shape`] as for [`Products::sums`], and if `sums` does not have one element per sum.
     pub fn sums_into(&mut self, inputs: &BitMatrix, sums: &mut [i32]) -> Result<(), Error> {
         let neurons = self.plan.neurons;
         if sums.len() != inputs.rows() * neurons {
@@ -97,11 +97,11 @@ impl Products {
         Ok(neurons)
     }
 
-    /// As [`Products::neurons`], into memory that is there already.
+    /// As [`Products::neurons`], into existing memory.
     ///
     /// # Errors
     ///
-    /// [`Error::Shape`] as for [`Products::neurons`], and if `neurons` has not a row for every row of inputs and a column for every neuron.
+    /// [`Error::Shape`] as for [`Products::neurons`], and if `neurons` does not have a row per row of inputs and a column per neuron.
     pub fn neurons_into(&mut self, inputs: &BitMatrix, neurons: &mut BitMatrix) -> Result<(), Error> {
         if (neurons.rows(), neurons.columns()) != (inputs.rows(), self.plan.neurons) {
             let found = format!("{} × {}", neurons.rows(), neurons.columns());

@@ -91,7 +91,7 @@ fn rows_of(outputs: usize) -> usize {
 impl Engine {
     /// Lays out a network for batches of up to `batch` examples.
     pub fn new(network: &Network, purpose: Purpose, batch: usize, threads: usize) -> Self {
-        Self::with_kernels(network, purpose, batch, threads, Kernels::choose())
+        Self::with_kernels(network, purpose, batch, threads, Kernels::choose().unwrap_or_else(|error| panic!("{error}")))
     }
 
     /// The same with chosen kernels.
@@ -189,10 +189,10 @@ impl Engine {
     /// One layer forward.
     fn forward_layer(&mut self, index: usize, job: Forward) {
         let job = Shared(job);
-        let (kernel, scratch) = (self.kernels.forward, &self.scratch);
+        let (kernels, scratch) = (self.kernels, &self.scratch);
         over_chunks(&mut self.pool, self.layers[index].outputs, self.kernels.tile_rows, &|worker, first, count| {
-            // SAFETY: the machine has the kernels (Kernels::all); buffers have the sizes of the layer; chunks do not overlap.
-            unsafe { kernel(job.get(), first, count, &mut *scratch[worker].0.get()) }
+            // SAFETY: buffers have the sizes of the layer; chunks do not overlap.
+            unsafe { kernels.forward(job.get(), first, count, &mut *scratch[worker].0.get()) }
         });
     }
 
@@ -270,10 +270,10 @@ impl Engine {
             out_p: next.p.pointer(),
             out_q: next.q.pointer(),
         });
-        let (kernel, scratch) = (self.kernels.backward, &self.scratch);
+        let (kernels, scratch) = (self.kernels, &self.scratch);
         over_chunks(&mut self.pool, layer.inputs, self.kernels.tile_rows, &|worker, first, count| {
             // SAFETY: as in `forward_layer`.
-            unsafe { kernel(job.get(), first, count, &mut *scratch[worker].0.get()) }
+            unsafe { kernels.backward(job.get(), first, count, &mut *scratch[worker].0.get()) }
         });
     }
 
@@ -298,10 +298,10 @@ impl Engine {
             sink: sink.means,
             squares: layer.squares.as_mut_ptr(),
         });
-        let (kernel, scratch) = (self.kernels.update, &self.scratch);
+        let (kernels, scratch) = (self.kernels, &self.scratch);
         over_chunks(&mut self.pool, layer.outputs, self.kernels.tile_rows, &|worker, first, count| {
             // SAFETY: as in `forward_layer`.
-            unsafe { kernel(job.get(), first, count, &mut *scratch[worker].0.get()) }
+            unsafe { kernels.update(job.get(), first, count, &mut *scratch[worker].0.get()) }
         });
         let root = (layer.inputs as f32).sqrt();
         let gradient = |unit: usize| {

@@ -53,6 +53,9 @@ pub enum Error {
     /// The theory refuses the network.
     #[error(transparent)]
     Theory(#[from] isinglass_theory::Error),
+    /// The environment variable `ISINGLASS_SIMD` names an instruction set that this machine does not have.
+    #[error(transparent)]
+    InstructionSet(#[from] isinglass_simd::Error),
     /// Examples that cannot be used.
     #[error("{0}")]
     Examples(String),

@@ -78,7 +78,7 @@ mod trainer;
 
 /// The instruction sets that the kernels can use on this machine, the fastest first: what `ISINGLASS_SIMD` may name.
 pub fn instruction_sets() -> Vec<&'static str> {
-    kernels::Kernels::names()
+    isinglass_simd::Isa::names()
 }
 
 /// As many threads as the machine runs at once.

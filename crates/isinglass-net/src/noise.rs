@@ -3,7 +3,7 @@
 //! `ε` of a unit and an example in a step follows from the seed, the step and the layer alone; it can be had again at any time.
 
 use crate::Rng;
-use crate::kernels::{Kernels, LANES};
+use crate::kernels::{Kernels, LANES, noise_counter};
 
 /// The key of a layer's noise in a step.
 pub(crate) fn key(seed: u64, step: u64, layer: usize) -> [u32; 2] {
@@ -19,14 +19,12 @@ pub(crate) fn key(seed: u64, step: u64, layer: usize) -> [u32; 2] {
 /// assert!((mean_square - 1.0).abs() < 0.05);
 /// ```
 pub fn lrt_noise(seed: u64, step: u64, layer: usize, units: usize, examples: usize) -> Vec<Vec<f32>> {
-    let kernels = Kernels::choose();
+    let kernels = Kernels::choose().unwrap_or_else(|error| panic!("{error}"));
     let panels = examples.div_ceil(LANES);
     let unit_noise = |unit: usize| {
         let mut row = vec![0.0; panels * LANES];
-        for (panel, lanes) in row.chunks_exact_mut(LANES).enumerate() {
-            let counter = ((unit * panels + panel) * LANES) as u32;
-            // SAFETY: the machine has the kernels, and there is room for 16 numbers.
-            unsafe { (kernels.normal)(counter, key(seed, step, layer), lanes.as_mut_ptr()) };
+        for (panel, lanes) in row.as_chunks_mut().0.iter_mut().enumerate() {
+            kernels.normal(noise_counter(unit, panels, panel), key(seed, step, layer), lanes);
         }
         row.truncate(examples);
         row

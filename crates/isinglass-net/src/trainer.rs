@@ -128,7 +128,7 @@ impl<'a> Trainer<'a> {
     ///
     /// Those of [`Trainer::new`].
     pub fn prepared(network: Network, config: TrainConfig, examples: &Examples<'a>, partition: Partition) -> Result<Self, Error> {
-        Self::start(network, config, examples, partition, crate::default_threads(), Kernels::choose())
+        Self::start(network, config, examples, partition, crate::default_threads(), Kernels::choose()?)
     }
 
     #[cfg(test)]

@@ -65,12 +65,7 @@ enum Command {
 impl Cli {
     /// Runs the command.
     pub fn run(self) -> Result<(), CliError> {
-        if let Ok(wanted) = std::env::var("ISINGLASS_SIMD") {
-            let known = isinglass_net::instruction_sets();
-            if !known.contains(&wanted.as_str()) {
-                return Err(CliError::Usage(format!("ISINGLASS_SIMD = {wanted}: this machine has {}", known.join(", "))));
-            }
-        }
+        isinglass_simd::Isa::chosen().map_err(|error| CliError::Usage(error.to_string()))?;
         match self.command {
             Command::Train(args) => args.run(),
             Command::Resume(args) => args.run(),

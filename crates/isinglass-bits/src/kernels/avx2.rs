@@ -11,11 +11,11 @@ use core::arch::x86_64::*;
 
 use super::layout::{BytePanels, Counts, GROUP, SpinPanels};
 
-/// Input bytes whose differences surely fit a byte.
+/// Input bytes whose differences always fit a byte.
 const BYTES: usize = u8::MAX as usize / 8;
 /// Input words whose tables stay in the first cache: 4 864 bytes for each of eight images.
 const WORDS: usize = 5 * BYTES / 4;
-/// Quads of input bytes whose sums, in pairs, surely fit 16 bits.
+/// Quads of input bytes whose sums, in pairs, always fit 16 bits.
 const QUADS: usize = i16::MAX as usize / (2 * u8::MAX as usize);
 
 /// How many of four weights differ from four inputs, `[inputs][weights]`.
@@ -60,7 +60,7 @@ pub fn mismatches<const IMAGES: usize>(
     for (part, inputs) in inputs.chunks(words.max(1)).enumerate() {
         let tables = &mut tables[..4 * inputs.len()];
         look_up(inputs, tables);
-        for (panel, counts) in panels.weights.bytes().chunks_exact(panels.panel).zip(counts.chunks_exact_mut(2 * IMAGES)) {
+        for (panel, counts) in panels.weights.chunks_exact(panels.panel).zip(counts.chunks_exact_mut(2 * IMAGES)) {
             count(&panel.as_chunks::<32>().0[4 * words * part..], tables, counts);
         }
     }
@@ -70,7 +70,7 @@ pub fn mismatches<const IMAGES: usize>(
 #[inline]
 #[target_feature(enable = "avx2")]
 fn count<const IMAGES: usize>(weights: &[[u8; 32]], tables: &[[Tables; IMAGES]], counts: &mut [Counts]) {
-    // No closures in here: they would not be compiled for these instructions.
+    // No closures here: they would not be compiled for these instructions.
     let nibble = _mm256_set1_epi8(0xf);
     let mut sums = [[_mm256_setzero_si256(); 2]; IMAGES];
     for (weights, tables) in weights.chunks(BYTES).zip(tables.chunks(BYTES)) {
@@ -136,55 +136,30 @@ fn bytes_of(bits: u32) -> __m256i {
     _mm256_cmpeq_epi8(_mm256_and_si256(bytes, bit), bit)
 }
 
-/// See [`super::scalar::compare`].
-#[target_feature(enable = "avx2")]
-pub fn compare<const IMAGES: usize>(counts: &[Counts], limits: &[Counts], spins: &mut [[u32; IMAGES]]) {
-    for ((counts, limits), spins) in counts.chunks(2 * IMAGES).zip(limits.chunks(2)).zip(spins) {
-        *spins = [0; IMAGES];
-        for (half, (counts, limits)) in counts.chunks_exact(IMAGES).zip(limits).enumerate() {
-            for (spins, counts) in spins.iter_mut().zip(counts) {
-                *spins |= u32::from(at_most(counts, limits)) << (16 * half);
-            }
-        }
-    }
-}
-
-/// See [`super::scalar::at_most`].
-#[inline]
-#[target_feature(enable = "avx2")]
-fn at_most(counts: &Counts, limits: &Counts) -> u16 {
-    let mut above = 0;
-    for (half, (counts, limits)) in counts.as_chunks::<8>().0.iter().zip(limits.as_chunks::<8>().0).enumerate() {
-        let mask = _mm256_cmpgt_epi32(load_counts(counts), load_counts(limits));
-        above |= (_mm256_movemask_ps(_mm256_castsi256_ps(mask)) as u16) << (8 * half);
-    }
-    !above
-}
-
 #[inline]
 #[target_feature(enable = "avx2")]
 fn load(bytes: &[u8; 32]) -> __m256i {
-    // SAFETY: 32 bytes are there to be read, and no alignment is needed.
+    // SAFETY: it reads 32 bytes, at any alignment, all within the array.
     unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
 }
 
 #[inline]
 #[target_feature(enable = "avx2")]
 fn broadcast(table: &[u8; 16]) -> __m256i {
-    // SAFETY: 16 bytes are there to be read, and no alignment is needed.
+    // SAFETY: it reads 16 bytes, at any alignment, all within the array.
     _mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(table.as_ptr().cast()) })
 }
 
 #[inline]
 #[target_feature(enable = "avx2")]
 fn load_counts(counts: &[i32; 8]) -> __m256i {
-    // SAFETY: 32 bytes are there to be read, and no alignment is needed.
+    // SAFETY: it reads 32 bytes, at any alignment, all within the array.
     unsafe { _mm256_loadu_si256(counts.as_ptr().cast()) }
 }
 
 #[inline]
 #[target_feature(enable = "avx2")]
 fn store(counts: &mut [i32; 8], sums: __m256i) {
-    // SAFETY: 32 bytes are there to be written, and no alignment is needed.
+    // SAFETY: it writes 32 bytes, at any alignment, all within the array.
     unsafe { _mm256_storeu_si256(counts.as_mut_ptr().cast(), sums) }
 }

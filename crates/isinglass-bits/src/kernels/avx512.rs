@@ -1,7 +1,7 @@
 //! AVX-512 with population counts and byte dot products (Ice Lake, Zen 4, and later).
 //!
-//! 16 neurons to a vector. Spins: an `xor` with a broadcast word finds 512 differences. To count and add them at once would take three instructions on two ports. Instead the `xor`
-//! goes on into the parity of all differences so far, and only where that falls back from 1 to 0, found by one instruction for two words, two differences are counted: five
+//! 16 neurons to a vector. Spins: an `xor` with a broadcast word finds 512 differences. Counting and adding them at once would take three instructions on two ports. Instead the `xor`
+//! updates the parity of all differences so far, and two differences are counted only where it falls back from 1 to 0, which one instruction finds for two words: five
 //! instructions for 1024 products.
 //!
 //! Bytes: for six inputs of one image there is a table of 64 entries: the sums of all choices from them. The six weights of 64 neurons, as indices, choose 64 sums with one
@@ -16,9 +16,9 @@ use super::layout::{BLOCK, Counts, GROUP, IndexBlock, IndexPanels, SIX, SpinPane
 /// See [`super::scalar::mismatches`].
 #[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq")]
 pub fn mismatches<const IMAGES: usize>(panels: &SpinPanels, inputs: &[[u32; IMAGES]], counts: &mut [Counts]) {
-    // No closures in here: they would not be compiled for these instructions.
+    // No closures here: they would not be compiled for these instructions.
     let (input_blocks, input_rest) = inputs.as_chunks::<4>();
-    for (panel, counts) in panels.weights.bytes().chunks_exact(panels.panel).zip(counts.chunks_exact_mut(IMAGES)) {
+    for (panel, counts) in panels.weights.chunks_exact(panels.panel).zip(counts.chunks_exact_mut(IMAGES)) {
         let (blocks, rest) = panel.as_chunks::<64>().0.as_chunks::<4>();
         let mut twos = [_mm512_setzero_si512(); IMAGES];
         let mut odd = [_mm512_setzero_si512(); IMAGES];
@@ -73,7 +73,7 @@ pub struct Table {
 /// Tables of a block of inputs, for every image.
 pub type Tables<const IMAGES: usize> = [[Table; BLOCK]; IMAGES];
 
-/// Blocks whose sums surely fit 16 bits.
+/// Blocks whose sums always fit 16 bits.
 const BLOCKS: usize = u16::MAX as usize / (BLOCK * SIX * u8::MAX as usize);
 
 /// For every choice of four inputs their bytes as 0 or 1.
@@ -204,30 +204,10 @@ fn subtract_twice(counts: &mut Counts, sums: __m512i) {
     store(counts, _mm512_sub_epi32(load_counts(counts), _mm512_add_epi32(sums, sums)));
 }
 
-/// See [`super::scalar::compare`].
-#[target_feature(enable = "avx512f")]
-pub fn compare<const IMAGES: usize>(counts: &[Counts], limits: &[Counts], spins: &mut [[u32; IMAGES]]) {
-    for ((counts, limits), spins) in counts.chunks(2 * IMAGES).zip(limits.chunks(2)).zip(spins) {
-        *spins = [0; IMAGES];
-        for (half, (counts, limits)) in counts.chunks_exact(IMAGES).zip(limits).enumerate() {
-            for (spins, counts) in spins.iter_mut().zip(counts) {
-                *spins |= u32::from(at_most(counts, limits)) << (16 * half);
-            }
-        }
-    }
-}
-
-/// See [`super::scalar::at_most`].
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn at_most(counts: &Counts, limits: &Counts) -> u16 {
-    _mm512_cmple_epi32_mask(load_counts(counts), load_counts(limits))
-}
-
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn load(bytes: &[u8; 64]) -> __m512i {
-    // SAFETY: 64 bytes are there to be read, and no alignment is needed.
+    // SAFETY: it reads 64 bytes, at any alignment, all within the array.
     unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
 }
 
@@ -241,7 +221,7 @@ fn load_words(words: &[u32; 16]) -> __m512i {
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn store_bytes(bytes: &mut [u8; 64], new: __m512i) {
-    // SAFETY: 64 bytes are there to be written, and no alignment is needed.
+    // SAFETY: it writes 64 bytes, at any alignment, all within the array.
     unsafe { _mm512_storeu_si512(bytes.as_mut_ptr().cast(), new) }
 }
 
@@ -256,6 +236,6 @@ fn load_counts(counts: &Counts) -> __m512i {
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn store(counts: &mut Counts, sums: __m512i) {
-    // SAFETY: 64 bytes are there to be written, and no alignment is needed.
+    // SAFETY: it writes 64 bytes, at any alignment, all within the array.
     unsafe { _mm512_storeu_si512(counts.as_mut_ptr().cast(), sums) }
 }

@@ -1,50 +1,24 @@
-//! How weights lie in memory, so that one instruction serves many neurons.
+//! How weights are laid out in memory, so that one instruction serves many neurons.
 //!
-//! Neurons go side by side in the lanes of a vector, not the bits of one neuron: every lane counts for its own neuron, and nothing has to be summed across lanes. Rows are short
+//! Neurons are side by side in the lanes of a vector, not the bits of one neuron: every lane counts for its own neuron, and nothing has to be summed across lanes. Rows are short
 //! (98 bytes for 784 inputs), so a sum across lanes at the end of each would cost more than the counting.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
+use isinglass_simd::{Aligned, LANES};
+
 use crate::{BitMatrix, Layer};
 
 /// Neurons in a group: the lanes of counts.
-pub const GROUP: usize = 16;
+pub const GROUP: usize = LANES;
 /// Counts of a group of neurons for one image.
 pub type Counts = [i32; GROUP];
 
-/// 64 bytes where a cache line begins.
-#[derive(Clone, Copy)]
-#[repr(C, align(64))]
-struct Line([u8; 64]);
-
-/// Bytes that begin where a cache line does.
-pub struct Aligned {
-    lines: Vec<Line>,
-    len: usize,
-}
-
-impl Aligned {
-    fn zeros(len: usize) -> Self {
-        Self { lines: vec![Line([0; 64]); len.div_ceil(64)], len }
-    }
-
-    fn bytes_mut(&mut self) -> &mut [u8] {
-        // SAFETY: `Line` is 64 bytes without padding, any of which may have any value; the length is within the lines.
-        unsafe { core::slice::from_raw_parts_mut(self.lines.as_mut_ptr().cast(), self.len) }
-    }
-
-    /// The bytes.
-    pub fn bytes(&self) -> &[u8] {
-        // SAFETY: as above.
-        unsafe { core::slice::from_raw_parts(self.lines.as_ptr().cast(), self.len) }
-    }
-}
-
-/// Weights for spins: panels of `neurons` rows, cut into pieces of `piece` bytes, `[panel][piece][neuron][byte]`. Rows that a panel lacks are 0, as are the bits beyond the columns.
+/// Weights for spins: panels of `neurons` rows, cut into pieces of `piece` bytes, `[panel][piece][neuron][byte]`. Missing rows of the last panel are 0, as are the bits beyond the columns.
 pub struct SpinPanels {
     /// `[panel][piece][neuron][byte]`.
-    pub weights: Aligned,
+    pub weights: Aligned<u8>,
     /// Bytes of a panel.
     pub panel: usize,
     /// Words of 32 spins in a row.
@@ -59,12 +33,11 @@ impl SpinPanels {
         let pieces = 4 * words / piece;
         let panels = matrix.rows().div_ceil(neurons);
         let panel = pieces * neurons * piece;
-        let mut weights = Aligned::zeros(panels * panel);
-        let bytes = weights.bytes_mut();
+        let mut weights = Aligned::new(panels * panel);
         for row in 0..matrix.rows() {
             for (index, &byte) in matrix.row(row).iter().enumerate() {
                 let place = (index / piece * neurons + row % neurons) * piece + index % piece;
-                bytes[row / neurons * panel + place] = byte;
+                weights[row / neurons * panel + place] = byte;
             }
         }
         Self { weights, panel, words, groups: panels * neurons / GROUP }
@@ -142,7 +115,7 @@ pub fn words_of(columns: usize) -> usize {
     columns.div_ceil(32)
 }
 
-/// Puts rows side by side: four bytes of each, then the next four; what a row lacks is 0.
+/// Puts rows side by side: four bytes of each, then the next four; missing bytes are 0.
 pub fn interleave<const ROWS: usize>(rows: &[u8], stride: usize, words: &mut Vec<[u32; ROWS]>) {
     words.resize(stride.div_ceil(4), [0; ROWS]);
     for (row, bytes) in rows.chunks_exact(stride).enumerate() {
@@ -169,7 +142,7 @@ pub fn limits_of_spins(layer: &Layer) -> Vec<Counts> {
     limits(layer, |threshold| (inputs - threshold).div_euclid(2))
 }
 
-/// Neurons that a group lacks are never +1.
+/// The missing neurons of the last group are never +1.
 fn limits(layer: &Layer, limit: impl Fn(i64) -> i64) -> Vec<Counts> {
     let mut limits = vec![[i32::MIN; GROUP]; layer.weights().rows().div_ceil(GROUP)];
     for (row, &threshold) in layer.thresholds().iter().enumerate() {

@@ -1,10 +1,11 @@
 //! Products of ±1 weights with spins and with bytes, on every instruction set.
 //!
-//! A neuron's sum over `N` spins is `N − 2·(number of inputs that differ from their weights)`, and over bytes `2·(sum of the bytes whose weight is +1) − (sum of all)`. All kernels count what is missing to the
-//! largest sum, so that a neuron is +1 where its count is at most a limit.
+//! A neuron's sum over `N` spins is `N − 2·(number of inputs that differ from their weights)`, and over bytes `2·(sum of the bytes whose weight is +1) − (sum of all)`. All kernels count what the sum lacks of the
+//! largest, so that a neuron is +1 where its count is at most a limit.
 //!
 //! The kernels are safe code but for single loads and stores from arrays of the right length: there is no index or pointer arithmetic that could be wrong.
 
+mod compare;
 mod layout;
 mod scalar;
 
@@ -19,10 +20,18 @@ mod neon;
 mod tests;
 
 use alloc::format;
+use alloc::string::ToString;
 use alloc::vec::Vec;
+
+#[cfg(target_arch = "aarch64")]
+use isinglass_simd::Neon;
+use isinglass_simd::Scalar;
+#[cfg(target_arch = "x86_64")]
+use isinglass_simd::{Avx2, Avx512, IceLake};
 
 pub(crate) use layout::{Counts, GROUP, SpinPanels, interleave, limits_of_bytes, limits_of_spins, words_of};
 
+use compare::Compare;
 use layout::BytePanels;
 #[cfg(target_arch = "x86_64")]
 use layout::IndexPanels;
@@ -30,62 +39,50 @@ use layout::IndexPanels;
 use crate::{BitMatrix, Error};
 
 /// An instruction set that this machine has.
+///
+/// `avx512` needs more here than for vectors of floats: VBMI, VNNI and VPOPCNTDQ (Ice Lake, Zen 4, and later). On a machine without them, `ISINGLASS_SIMD=avx512` means `avx2` here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Isa(Kind);
 
+/// The sets, with the tokens that prove them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     #[cfg(target_arch = "x86_64")]
-    Avx512,
+    Avx512(IceLake),
     #[cfg(target_arch = "x86_64")]
-    Avx2,
+    Avx2(Avx2),
     #[cfg(target_arch = "aarch64")]
-    Neon,
-    Scalar,
-}
-
-#[cfg(all(target_arch = "x86_64", feature = "std"))]
-macro_rules! has {
-    ($feature:tt) => {
-        std::arch::is_x86_feature_detected!($feature)
-    };
-}
-#[cfg(all(target_arch = "x86_64", not(feature = "std")))]
-macro_rules! has {
-    ($feature:tt) => {
-        cfg!(target_feature = $feature)
-    };
+    Neon(Neon),
+    Scalar(Scalar),
 }
 
 impl Isa {
-    /// Those of this machine, the fastest first. Without the standard library, those that the program is compiled for.
+    /// The sets of this machine, the fastest first. Without the standard library, those that the program is compiled for.
     pub fn available() -> Vec<Self> {
-        let mut sets = Vec::new();
-        #[cfg(target_arch = "x86_64")]
-        {
-            if has!("avx512f") && has!("avx512bw") && has!("avx512vbmi") && has!("avx512vpopcntdq") && has!("avx512vnni") {
-                sets.push(Self(Kind::Avx512));
-            }
-            if has!("avx2") {
-                sets.push(Self(Kind::Avx2));
-            }
-        }
-        #[cfg(target_arch = "aarch64")]
-        sets.push(Self(Kind::Neon));
-        sets.push(Self(Kind::Scalar));
+        let mut sets: Vec<Self> = isinglass_simd::Isa::available().into_iter().map(Self::of).collect();
+        sets.dedup();
         sets
     }
 
-    /// The fastest, or the one that the environment variable `ISINGLASS_SIMD` names, if the machine has it.
-    pub fn best() -> Self {
-        #[cfg(feature = "std")]
-        if let Some(isa) = std::env::var("ISINGLASS_SIMD").ok().and_then(|name| Self::named(&name).ok()) {
-            return isa;
-        }
-        Self::available()[0]
+    /// The set that the environment variable `ISINGLASS_SIMD` names; if it is not set, or without the standard library, the fastest.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Isa`] if the machine does not have the set that the variable names.
+    pub fn chosen() -> Result<Self, Error> {
+        isinglass_simd::Isa::chosen().map(Self::of).map_err(|error| Error::Isa(error.to_string()))
     }
 
-    /// `avx512`, `avx2`, `neon` or `scalar`.
+    /// As [`Isa::chosen`].
+    ///
+    /// # Panics
+    ///
+    /// If the machine does not have the set that `ISINGLASS_SIMD` names.
+    pub fn best() -> Self {
+        Self::chosen().unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// The set called `avx512`, `avx2`, `neon` or `scalar`.
     ///
     /// # Errors
     ///
@@ -98,16 +95,47 @@ impl Isa {
         })
     }
 
-    /// What it is called.
+    /// The set for products of bits on a machine that has a set for floats.
+    fn of(isa: isinglass_simd::Isa) -> Self {
+        match isa {
+            #[cfg(target_arch = "x86_64")]
+            isinglass_simd::Isa::Avx512(token) => Self::of_avx512(token, IceLake::detect()),
+            #[cfg(target_arch = "x86_64")]
+            isinglass_simd::Isa::Avx2(token) => Self(Kind::Avx2(token)),
+            #[cfg(target_arch = "aarch64")]
+            isinglass_simd::Isa::Neon(token) => Self(Kind::Neon(token)),
+            _ => Self(Kind::Scalar(Scalar)),
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn of_avx512(token: Avx512, extended: Option<IceLake>) -> Self {
+        Self(extended.map_or(Kind::Avx2(token.into()), Kind::Avx512))
+    }
+
+    /// The set for vectors of 16 numbers.
+    fn lanes(self) -> isinglass_simd::Isa {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx512(token) => isinglass_simd::Isa::Avx512(token.avx512()),
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx2(token) => isinglass_simd::Isa::Avx2(token),
+            #[cfg(target_arch = "aarch64")]
+            Kind::Neon(token) => isinglass_simd::Isa::Neon(token),
+            Kind::Scalar(token) => isinglass_simd::Isa::Scalar(token),
+        }
+    }
+
+    /// Its name.
     pub fn name(self) -> &'static str {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx512 => "avx512",
+            Kind::Avx512(_) => "avx512",
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx2 => "avx2",
+            Kind::Avx2(_) => "avx2",
             #[cfg(target_arch = "aarch64")]
-            Kind::Neon => "neon",
-            Kind::Scalar => "scalar",
+            Kind::Neon(_) => "neon",
+            Kind::Scalar(_) => "scalar",
         }
     }
 
@@ -115,7 +143,7 @@ impl Isa {
     pub(crate) fn spin_panels(self, matrix: &BitMatrix) -> SpinPanels {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx2 => SpinPanels::new(matrix, 32, 1),
+            Kind::Avx2(_) => SpinPanels::new(matrix, 32, 1),
             _ => SpinPanels::new(matrix, GROUP, 4),
         }
     }
@@ -129,14 +157,14 @@ impl Isa {
         scratch: &mut Scratch<IMAGES>,
     ) {
         match self.0 {
-            // SAFETY: an `Isa` is made only where the machine has its instructions; here and below.
+            // SAFETY: the token proves that the machine has the instructions; here and below.
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx512 => unsafe { avx512::mismatches(panels, inputs, counts) },
+            Kind::Avx512(_) => unsafe { avx512::mismatches(panels, inputs, counts) },
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx2 => unsafe { avx2::mismatches(panels, inputs, counts, &mut scratch.tables) },
+            Kind::Avx2(_) => unsafe { avx2::mismatches(panels, inputs, counts, &mut scratch.tables) },
             #[cfg(target_arch = "aarch64")]
-            Kind::Neon => unsafe { neon::mismatches(panels, inputs, counts) },
-            Kind::Scalar => scalar::mismatches(panels, inputs, counts),
+            Kind::Neon(_) => unsafe { neon::mismatches(panels, inputs, counts) },
+            Kind::Scalar(_) => scalar::mismatches(panels, inputs, counts),
         }
         // Only AVX2 has a use for it.
         let _ = scratch;
@@ -146,12 +174,12 @@ impl Isa {
     pub(crate) fn byte_panels(self, matrix: &BitMatrix) -> ByteWeights {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx512 => ByteWeights::Indices(IndexPanels::new(matrix)),
+            Kind::Avx512(_) => ByteWeights::Indices(IndexPanels::new(matrix)),
             _ => ByteWeights::Quads(BytePanels::new(matrix)),
         }
     }
 
-    /// Lays images of so many bytes out for [`Isa::deficits`].
+    /// Lays images of `inputs` bytes out for [`Isa::deficits`].
     pub(crate) fn arrange<const IMAGES: usize>(self, images: &[u8], inputs: usize, arranged: &mut Images<IMAGES>) {
         for (total, bytes) in arranged.totals.iter_mut().zip(images.chunks_exact(inputs)) {
             *total = bytes.iter().map(|&byte| i32::from(byte)).sum();
@@ -159,7 +187,7 @@ impl Isa {
         match self.0 {
             // SAFETY: as in `mismatches`.
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx512 => unsafe { avx512::tabulate(images, inputs, &mut arranged.tables) },
+            Kind::Avx512(_) => unsafe { avx512::tabulate(images, inputs, &mut arranged.tables) },
             _ => layout::interleave(images, inputs, &mut arranged.quads),
         }
     }
@@ -170,29 +198,20 @@ impl Isa {
         match (self.0, weights) {
             // SAFETY: as in `mismatches`.
             #[cfg(target_arch = "x86_64")]
-            (Kind::Avx512, ByteWeights::Indices(panels)) => unsafe { avx512::deficits(panels, &images.tables, totals, counts) },
+            (Kind::Avx512(_), ByteWeights::Indices(panels)) => unsafe { avx512::deficits(panels, &images.tables, totals, counts) },
             #[cfg(target_arch = "x86_64")]
-            (Kind::Avx2, ByteWeights::Quads(panels)) => unsafe { avx2::deficits(panels, quads, totals, counts) },
+            (Kind::Avx2(_), ByteWeights::Quads(panels)) => unsafe { avx2::deficits(panels, quads, totals, counts) },
             #[cfg(target_arch = "aarch64")]
-            (Kind::Neon, ByteWeights::Quads(panels)) => unsafe { neon::deficits(panels, quads, totals, counts) },
-            (Kind::Scalar, ByteWeights::Quads(panels)) => scalar::deficits(panels, quads, totals, counts),
+            (Kind::Neon(_), ByteWeights::Quads(panels)) => unsafe { neon::deficits(panels, quads, totals, counts) },
+            (Kind::Scalar(_), ByteWeights::Quads(panels)) => scalar::deficits(panels, quads, totals, counts),
             #[cfg(target_arch = "x86_64")]
             _ => unreachable!("laid out for another instruction set"),
         }
     }
 
-    /// Turns counts into spins, as [`scalar::compare`].
+    /// Turns counts, `[group][image]`, into spins: +1 where they are at most the limits. 32 spins of every image, then the next.
     pub(crate) fn compare<const IMAGES: usize>(self, counts: &[Counts], limits: &[Counts], spins: &mut [[u32; IMAGES]]) {
-        match self.0 {
-            // SAFETY: as in `mismatches`.
-            #[cfg(target_arch = "x86_64")]
-            Kind::Avx512 => unsafe { avx512::compare(counts, limits, spins) },
-            #[cfg(target_arch = "x86_64")]
-            Kind::Avx2 => unsafe { avx2::compare(counts, limits, spins) },
-            #[cfg(target_arch = "aarch64")]
-            Kind::Neon => unsafe { neon::compare(counts, limits, spins) },
-            Kind::Scalar => scalar::compare(counts, limits, spins),
-        }
+        self.lanes().run(Compare { counts, limits, spins });
     }
 }
 
@@ -236,7 +255,7 @@ impl<const IMAGES: usize> Default for Images<IMAGES> {
     }
 }
 
-/// What a kernel keeps between calls, so that it need not reserve memory.
+/// What a kernel keeps between calls, so that it allocates nothing.
 #[derive(Clone, Default)]
 pub(crate) struct Scratch<const IMAGES: usize> {
     #[cfg(target_arch = "x86_64")]

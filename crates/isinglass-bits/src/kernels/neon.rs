@@ -7,14 +7,14 @@ use core::arch::aarch64::*;
 
 use super::layout::{BytePanels, Counts, GROUP, SpinPanels};
 
-/// Words whose differences surely fit a byte, and inputs whose sum surely fits 16 bits.
+/// Words whose differences always fit a byte, and inputs whose sum always fits 16 bits.
 const WORDS: usize = u8::MAX as usize / 8;
 const QUADS: usize = u16::MAX as usize / (4 * u8::MAX as usize);
 
 /// See [`super::scalar::mismatches`].
 #[target_feature(enable = "neon")]
 pub fn mismatches<const IMAGES: usize>(panels: &SpinPanels, inputs: &[[u32; IMAGES]], counts: &mut [Counts]) {
-    for (panel, counts) in panels.weights.bytes().chunks_exact(panels.panel).zip(counts.chunks_exact_mut(IMAGES)) {
+    for (panel, counts) in panels.weights.chunks_exact(panels.panel).zip(counts.chunks_exact_mut(IMAGES)) {
         counts.fill([0; GROUP]);
         let panel = panel.as_chunks::<{ 4 * GROUP }>().0;
         for (panel, inputs) in panel.chunks(WORDS).zip(inputs.chunks(WORDS)) {
@@ -71,43 +71,17 @@ pub fn deficits<const IMAGES: usize>(panels: &BytePanels, inputs: &[[u32; IMAGES
     }
 }
 
-/// See [`super::scalar::compare`].
-#[target_feature(enable = "neon")]
-pub fn compare<const IMAGES: usize>(counts: &[Counts], limits: &[Counts], spins: &mut [[u32; IMAGES]]) {
-    for ((counts, limits), spins) in counts.chunks(2 * IMAGES).zip(limits.chunks(2)).zip(spins) {
-        *spins = [0; IMAGES];
-        for (half, (counts, limits)) in counts.chunks_exact(IMAGES).zip(limits).enumerate() {
-            for (spins, counts) in spins.iter_mut().zip(counts) {
-                *spins |= u32::from(at_most(counts, limits)) << (16 * half);
-            }
-        }
-    }
-}
-
-/// See [`super::scalar::at_most`].
-#[inline]
-#[target_feature(enable = "neon")]
-fn at_most(counts: &Counts, limits: &Counts) -> u16 {
-    let mut mask = 0;
-    let bits = load_counts(&[1, 2, 4, 8]);
-    for (quarter, (counts, limits)) in counts.as_chunks::<4>().0.iter().zip(limits.as_chunks::<4>().0).enumerate() {
-        let chosen = vandq_u32(vcleq_s32(load_counts(counts), load_counts(limits)), vreinterpretq_u32_s32(bits));
-        mask |= (vaddvq_u32(chosen) as u16) << (4 * quarter);
-    }
-    mask
-}
-
 #[inline]
 #[target_feature(enable = "neon")]
 fn load(bytes: &[u8; 16]) -> uint8x16_t {
-    // SAFETY: 16 bytes are there to be read.
+    // SAFETY: it reads 16 bytes, all within the array.
     unsafe { vld1q_u8(bytes.as_ptr()) }
 }
 
 #[inline]
 #[target_feature(enable = "neon")]
 fn load_counts(counts: &[i32; 4]) -> int32x4_t {
-    // SAFETY: four numbers are there to be read.
+    // SAFETY: it reads four numbers, all within the array.
     unsafe { vld1q_s32(counts.as_ptr()) }
 }
 
@@ -115,6 +89,6 @@ fn load_counts(counts: &[i32; 4]) -> int32x4_t {
 #[target_feature(enable = "neon")]
 fn add(counts: &mut [i32; 4], terms: uint32x4_t) {
     let sums = vaddq_s32(load_counts(counts), vreinterpretq_s32_u32(terms));
-    // SAFETY: four numbers are there to be written.
+    // SAFETY: it writes four numbers, all within the array.
     unsafe { vst1q_s32(counts.as_mut_ptr(), sums) }
 }

@@ -5,7 +5,7 @@ use super::layout::{BytePanels, Counts, GROUP, SpinPanels};
 /// For every group of neurons and every image, the number of inputs that differ from the weights. `inputs` has a word of 32 spins of every image, then the next; the result is
 /// `[group][image]`.
 pub fn mismatches<const IMAGES: usize>(panels: &SpinPanels, inputs: &[[u32; IMAGES]], counts: &mut [Counts]) {
-    for (panel, counts) in panels.weights.bytes().chunks_exact(panels.panel).zip(counts.chunks_exact_mut(IMAGES)) {
+    for (panel, counts) in panels.weights.chunks_exact(panels.panel).zip(counts.chunks_exact_mut(IMAGES)) {
         counts.fill([0; GROUP]);
         for (weights, words) in panel.as_chunks::<{ 4 * GROUP }>().0.iter().zip(inputs) {
             for (counts, word) in counts.iter_mut().zip(words) {
@@ -43,21 +43,4 @@ fn subset_sums(bytes: [u8; 4]) -> [i32; 16] {
         }
     }
     sums
-}
-
-/// Turns counts, `[group][image]`, into spins: +1 where they are at most the limits. 32 spins of every image, then the next.
-pub fn compare<const IMAGES: usize>(counts: &[Counts], limits: &[Counts], spins: &mut [[u32; IMAGES]]) {
-    for ((counts, limits), spins) in counts.chunks(2 * IMAGES).zip(limits.chunks(2)).zip(spins) {
-        *spins = [0; IMAGES];
-        for (half, (counts, limits)) in counts.chunks_exact(IMAGES).zip(limits).enumerate() {
-            for (spins, counts) in spins.iter_mut().zip(counts) {
-                *spins |= u32::from(at_most(counts, limits)) << (16 * half);
-            }
-        }
-    }
-}
-
-/// Which counts are not above their limits.
-fn at_most(counts: &Counts, limits: &Counts) -> u16 {
-    counts.iter().zip(limits).enumerate().fold(0, |mask, (lane, (count, limit))| mask | u16::from(count <= limit) << lane)
 }

@@ -1,4 +1,4 @@
-//! Every kernel of this machine against sums spelt out, at sizes around those of words, panels and accumulators.
+//! Every kernel of this machine against sums written out, at sizes around those of words, panels and accumulators.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -107,4 +107,11 @@ fn counts_become_spins_at_their_limits() {
             }
         }
     }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn avx512_without_the_newer_instructions_falls_back_to_avx2() {
+    let Some(token) = Avx512::detect() else { return };
+    assert_eq!(Isa::of_avx512(token, None).name(), "avx2");
 }

@@ -122,8 +122,7 @@ impl EngineLayer {
             let theta: Vec<f32> = means.iter().map(|&mean| parametrisation.theta_of(mean)).collect();
             layer.set_theta(&theta);
             if parametrisation == Parametrisation::Tanh {
-                // SAFETY: both buffers hold as many whole vectors.
-                unsafe { (kernels.tanh)(layer.theta.pointer(), layer.means.pointer(), layer.theta.len(), 1.0) };
+                kernels.tanh(&layer.theta, &mut layer.means, 1.0);
             }
         }
         layer

@@ -1,21 +1,22 @@
 //! Forward through some rows of a layer: two products, then everything pointwise while the tile is in cache.
 //!
-//! `h̄ = M x/√N + b`, `Σ` by the rule of the layer's [`Moments`], the field `h` by that of [`Field`], the neuron by that of [`Activation`]. With
-//! every neuron goes what the backward pass multiplies its gradient with: `P = ∂x/∂h̄ / √N` and `Q = −2 ∂x/∂Σ / N`.
+//! `h̄ = M x/√N + b`, `Σ` by the rule of the layer's [`Moments`], the field `h` by that of [`Field`], the neuron by that of [`Activation`]. Every
+//! neuron is stored with the factors of its gradient in the backward pass: `P = ∂x/∂h̄ / √N` and `Q = −2 ∂x/∂Σ / N`.
 
-use super::lanes::{LANES, Lanes};
+use isinglass_simd::{Buffer, LANES, Lanes};
+
 use super::math::{Response, abs, erf, flush, normal, tanh};
-use super::product::{Broadcast, Panels, block};
+use super::product::{Broadcast, Panels, Sums, block};
 use super::{BLOCK, BLOCK_STRIDE, MAX_ROWS, Scratch};
 
 /// The least variance under the root that divides a field, and the least that noise is drawn with. A variance of exactly 0 is not raised: there the neuron
 /// is the sign of its mean field.
 pub const VARIANCE_FLOOR: f32 = 1e-6;
 
-/// What the variance `Σ` of a field is made of.
+/// What the variance `Σ` of a field consists of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Moments {
-    /// There is none.
+    /// No variance.
     None,
     /// Inputs are random spins of mean `x`: `Σ = mean(1 − M²) + mean(M²(1 − x²))`.
     Spins,
@@ -23,7 +24,7 @@ pub enum Moments {
     Numbers,
 }
 
-/// How the field is made of `h̄` and `Σ`.
+/// How the field follows from `h̄` and `Σ`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Field {
     /// `h = h̄/√(noise + spread·Σ)`.
@@ -36,7 +37,7 @@ pub enum Field {
     Sum,
 }
 
-/// What the neuron makes of its field.
+/// How the neuron responds to its field.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Activation {
     /// `erf(a h)`.
@@ -52,10 +53,10 @@ pub enum Activation {
 /// A layer's forward pass. Arrays are in panels of 16 examples: `[panel][feature][16]`.
 pub struct Forward {
     pub inputs: usize,
-    /// From one row of the means to the next.
+    /// Floats from one row of the means to the next.
     pub stride: usize,
     pub panels: usize,
-    /// Examples that the arrays have room for.
+    /// Examples that the arrays can hold.
     pub capacity: usize,
     pub means: *const f32,
     pub bias: *const f32,
@@ -66,11 +67,11 @@ pub struct Forward {
     pub x: *const f32,
     /// `1 − x²` or `x²`, by the moments.
     pub second: *const f32,
-    /// Features per panel of the neurons, and of all that has their shape.
+    /// Features per panel of the neurons, and of every array of their shape.
     pub x_rows: usize,
     /// The neurons.
     pub out_x: *mut f32,
-    /// What the next layer's moments need of them; null if nothing.
+    /// What the next layer's moments need of them; null if it needs nothing.
     pub out_second: *mut f32,
     pub next_moments: Moments,
     /// Features per panel of `P` and `Q`.
@@ -83,92 +84,96 @@ pub struct Forward {
     pub out_transposed: *mut f32,
     /// Their squares; null when not needed.
     pub out_transposed_square: *mut f32,
-    /// The fields `h`, or `h̄` where nothing is random; null unless asked for.
+    /// The fields `h`, or `h̄` where nothing is random; null unless requested.
     pub out_field: *mut f32,
 }
 
 /// # Safety
 ///
-/// The machine has the instructions of `L`; all pointers that are not null are good for the layer's sizes; nobody else writes to the rows `first..first + rows`, of which there are
-/// at most [`MAX_ROWS`]; `first` is a multiple of 16.
+/// All pointers that are not null are good for the layer's sizes; nobody else writes to the rows `first..first + rows`, of which there are at most [`MAX_ROWS`]; `first` is a
+/// multiple of 16.
 #[inline(always)]
-pub unsafe fn forward<L: Lanes, const MR: usize, const NP: usize>(layer: &Forward, first: usize, rows: usize, scratch: &mut Scratch) {
-    // SAFETY: as the caller vouches.
+pub unsafe fn forward<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: &Forward, first: usize, rows: usize, scratch: &mut Scratch) {
+    // SAFETY: the caller upholds the contract.
     unsafe {
-        products::<L, MR, NP>(layer, first, rows, scratch);
+        products::<L, MR, NP>(l, layer, first, rows, scratch);
         for row in 0..rows {
-            neurons::<L>(layer, first + row, row, scratch);
+            neurons(l, layer, first + row, row, scratch);
         }
         if !layer.out_transposed.is_null() {
-            transpose::<L>(layer, first, rows);
+            transpose(l, layer, first, rows);
         }
     }
 }
 
 /// `M x` and the second product of all rows, block by block of the inputs.
+///
+/// # Safety
+///
+/// As for [`forward`].
 #[inline(always)]
-unsafe fn products<L: Lanes, const MR: usize, const NP: usize>(layer: &Forward, first: usize, rows: usize, scratch: &mut Scratch) {
-    let (a1, a2) = (scratch.a1.as_mut_ptr(), scratch.a2.as_mut_ptr());
-    let (c1, c2) = (scratch.c1.as_mut_ptr(), scratch.c2.as_mut_ptr());
-    // SAFETY: as the caller vouches; a block of MAX_ROWS rows fits the scratch, and the means' rows are padded to whole vectors.
-    unsafe {
+unsafe fn products<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: &Forward, first: usize, rows: usize, scratch: &mut Scratch) {
+    scratch.row_sums[..rows * LANES].fill(0.0);
+    let mut k = 0;
+    while k < layer.inputs {
+        let depth = BLOCK.min(layer.inputs - k);
         for row in 0..rows {
-            L::store(scratch.row_sums.as_mut_ptr().add(row * LANES), L::splat(0.0));
+            let from = layer.means.wrapping_add((first + row) * layer.stride + k);
+            // SAFETY: rows of means are padded to whole vectors, and nobody writes to means in a forward pass.
+            let from = unsafe { std::slice::from_raw_parts(from, depth.next_multiple_of(LANES)) };
+            scratch.take_row(l, layer, row, from);
         }
-        let mut k = 0;
-        while k < layer.inputs {
-            let depth = BLOCK.min(layer.inputs - k);
-            for row in 0..rows {
-                let from = layer.means.add((first + row) * layer.stride + k);
-                let sums = scratch.row_sums.as_mut_ptr().add(row * LANES);
-                match layer.field {
-                    Field::Sum => copy_signs::<L>(from, depth, a1.add(row * BLOCK_STRIDE)),
-                    _ => copy_row::<L>(layer.moments, from, depth, a1.add(row * BLOCK_STRIDE), a2.add(row * BLOCK_STRIDE), sums),
-                }
-            }
-            let b = |start: *const f32| Panels { start: start.add(k * LANES), panel_stride: layer.inputs * LANES };
-            let a = |start: *mut f32| Broadcast { start, row_stride: BLOCK_STRIDE, k_stride: 1 };
-            block::<L, MR, NP>(rows, layer.panels, depth, a(a1), b(layer.x), c1, MAX_ROWS, k == 0);
+        let c = |sums: &Buffer| Sums { start: sums.pointer(), rows: MAX_ROWS, add: k > 0 };
+        let a = |copied: &Buffer| Broadcast { start: copied.pointer(), row_stride: BLOCK_STRIDE, k_stride: 1 };
+        let b = |start: *const f32| Panels { start: start.wrapping_add(k * LANES), panel_stride: layer.inputs * LANES };
+        // SAFETY: the caller upholds the contract; a block of MAX_ROWS rows fits the scratch.
+        unsafe {
+            block::<L, MR, NP>(l, rows, layer.panels, depth, a(&scratch.a1), b(layer.x), c(&scratch.c1));
             if layer.moments != Moments::None {
-                block::<L, MR, NP>(rows, layer.panels, depth, a(a2), b(layer.second), c2, MAX_ROWS, k == 0);
+                block::<L, MR, NP>(l, rows, layer.panels, depth, a(&scratch.a2), b(layer.second), c(&scratch.c2));
             }
-            k += depth;
         }
+        k += depth;
     }
 }
 
-/// Copies a piece of a row of means, and what goes into the second product: `M²` or `1 − M²`; sums `1 − M²`.
-#[inline(always)]
-unsafe fn copy_row<L: Lanes>(moments: Moments, from: *const f32, count: usize, to: *mut f32, to_second: *mut f32, sums: *mut f32) {
-    // SAFETY: as the caller vouches; rows are padded to whole vectors. The padding of the means is 1, so it adds nothing to the sum.
-    unsafe {
-        let one = L::splat(1.0);
-        let mut sum = L::load(sums);
-        for k in (0..count).step_by(LANES) {
-            let m = L::load(from.add(k));
-            L::store(to.add(k), m);
-            match moments {
+impl Scratch {
+    /// Copies a piece of a row of means, whole vectors, and what goes into the second product: `M²` or `1 − M²`; adds `1 − M²` to the row's sums. The padding of the means is 1, so
+    /// it adds nothing.
+    #[inline(always)]
+    fn take_row<L: Lanes>(&mut self, l: L, layer: &Forward, row: usize, from: &[f32]) {
+        let one = l.splat(1.0);
+        let at = row * BLOCK_STRIDE;
+        let from = from.as_chunks::<LANES>().0;
+        let to = self.a1[at..at + BLOCK].as_chunks_mut::<LANES>().0;
+        if layer.field == Field::Sum {
+            for (from, to) in from.iter().zip(to) {
+                l.write(to, step(l, l.read(from)));
+            }
+            return;
+        }
+        let second = self.a2[at..at + BLOCK].as_chunks_mut::<LANES>().0;
+        let sums = &mut self.row_sums.as_chunks_mut::<LANES>().0[row];
+        let mut sum = l.read(sums);
+        for ((from, to), second) in from.iter().zip(to).zip(second) {
+            let m = l.read(from);
+            l.write(to, m);
+            match layer.moments {
                 Moments::None => {}
                 Moments::Spins => {
-                    L::store(to_second.add(k), L::mul(m, m));
-                    sum = L::fma(L::sub(one, m), L::add(one, m), sum);
+                    l.write(second, l.mul(m, m));
+                    sum = l.fma(l.sub(one, m), l.add(one, m), sum);
                 }
-                Moments::Numbers => L::store(to_second.add(k), L::mul(L::sub(one, m), L::add(one, m))),
+                Moments::Numbers => l.write(second, l.mul(l.sub(one, m), l.add(one, m))),
             }
         }
-        L::store(sums, sum);
+        l.write(sums, sum);
     }
 }
 
-/// Copies the signs of a piece of a row of means.
-#[inline(always)]
-unsafe fn copy_signs<L: Lanes>(from: *const f32, count: usize, to: *mut f32) {
-    // SAFETY: as the caller vouches; rows are padded to whole vectors.
-    unsafe {
-        for k in (0..count).step_by(LANES) {
-            L::store(to.add(k), step::<L>(L::load(from.add(k))));
-        }
-    }
+/// Where the noise of a unit and a panel of examples begins in its layer's sequence.
+pub fn noise_counter(unit: usize, panels: usize, panel: usize) -> u64 {
+    (unit as u64 * panels as u64 + panel as u64) * LANES as u64
 }
 
 /// The sum of 16 lanes, always in the same order.
@@ -185,67 +190,74 @@ pub fn sum_of_lanes(lanes: &[f32]) -> f32 {
 }
 
 /// All neurons of one row, pointwise.
+///
+/// # Safety
+///
+/// As for [`forward`].
 #[inline(always)]
-unsafe fn neurons<L: Lanes>(layer: &Forward, output: usize, row: usize, scratch: &Scratch) {
+unsafe fn neurons<L: Lanes>(l: L, layer: &Forward, output: usize, row: usize, scratch: &Scratch) {
     let n = layer.inputs as f32;
     let (by_root, by_n) = (1.0 / n.sqrt(), 1.0 / n);
     let own_variance = sum_of_lanes(&scratch.row_sums[row * LANES..(row + 1) * LANES]);
-    // SAFETY: as the caller of `forward` vouches.
+    // SAFETY: the caller upholds the contract.
     unsafe {
-        let bias = L::splat(*layer.bias.add(output));
+        let bias = l.splat(*layer.bias.add(output));
         for p in 0..layer.panels {
             let c = (p * MAX_ROWS + row) * LANES;
-            let sum = L::load(scratch.c1.as_ptr().add(c));
-            let mean_field = if layer.field == Field::Sum { sum } else { L::fma(sum, L::splat(by_root), bias) };
+            let sum = l.load(scratch.c1.pointer().add(c));
+            let mean_field = if layer.field == Field::Sum { sum } else { l.fma(sum, l.splat(by_root), bias) };
             let variance = match layer.moments {
-                Moments::None => L::splat(0.0),
-                Moments::Spins => L::mul(L::add(L::load(scratch.c2.as_ptr().add(c)), L::splat(own_variance)), L::splat(by_n)),
-                Moments::Numbers => L::mul(L::load(scratch.c2.as_ptr().add(c)), L::splat(by_n)),
+                Moments::None => l.splat(0.0),
+                Moments::Spins => l.mul(l.add(l.load(scratch.c2.pointer().add(c)), l.splat(own_variance)), l.splat(by_n)),
+                Moments::Numbers => l.mul(l.load(scratch.c2.pointer().add(c)), l.splat(by_n)),
             };
-            let counter = ((output * layer.panels + p) * LANES) as u32;
-            let made = field::<L>(layer.field, mean_field, variance, counter);
-            let mut response = activate::<L>(layer.activation, made.h);
+            let made = field(l, layer.field, mean_field, variance, noise_counter(output, layer.panels, p));
+            let mut response = activate(l, layer.activation, made.h);
             if matches!(layer.field, Field::Averaged { .. }) && !matches!(layer.activation, Activation::Linear(_)) {
                 response = Response {
-                    value: L::select(made.is_random, response.value, step::<L>(mean_field)),
-                    rest: L::select(made.is_random, response.rest, L::splat(0.0)),
-                    slope: L::select(made.is_random, response.slope, L::splat(0.0)),
+                    value: l.select(made.is_random, response.value, step(l, mean_field)),
+                    rest: l.select(made.is_random, response.rest, l.splat(0.0)),
+                    slope: l.select(made.is_random, response.slope, l.splat(0.0)),
                 };
             }
-            write::<L>(layer, p, output, &made, &response, by_root, by_n);
+            write(l, layer, p, output, &made, &response, [by_root, by_n]);
         }
     }
 }
 
 /// Stores what later passes need of 16 neurons.
+///
+/// # Safety
+///
+/// As for [`forward`].
 #[inline(always)]
 unsafe fn write<L: Lanes>(
+    l: L,
     layer: &Forward,
     panel: usize,
     output: usize,
     made: &Made<L>,
     response: &Response<L::Floats>,
-    by_root: f32,
-    by_n: f32,
+    [by_root, by_n]: [f32; 2],
 ) {
     let at = (panel * layer.x_rows + output) * LANES;
     let slope_at = (panel * layer.slope_rows + output) * LANES;
-    // SAFETY: as the caller of `forward` vouches.
+    // SAFETY: the caller upholds the contract.
     unsafe {
-        let value = flush::<L>(response.value);
-        L::store(layer.out_x.add(at), value);
+        let value = flush(l, response.value);
+        l.store(layer.out_x.add(at), value);
         if !layer.out_second.is_null() {
-            let second = if layer.next_moments == Moments::Spins { response.rest } else { L::mul(value, value) };
-            L::store(layer.out_second.add(at), flush::<L>(second));
+            let second = if layer.next_moments == Moments::Spins { response.rest } else { l.mul(value, value) };
+            l.store(layer.out_second.add(at), flush(l, second));
         }
         if !layer.out_p.is_null() {
-            L::store(layer.out_p.add(slope_at), flush::<L>(L::mul(L::mul(response.slope, made.by_mean), L::splat(by_root))));
+            l.store(layer.out_p.add(slope_at), flush(l, l.mul(l.mul(response.slope, made.by_mean), l.splat(by_root))));
         }
         if !layer.out_q.is_null() {
-            L::store(layer.out_q.add(slope_at), flush::<L>(L::mul(L::mul(response.slope, made.by_variance), L::splat(by_n))));
+            l.store(layer.out_q.add(slope_at), flush(l, l.mul(l.mul(response.slope, made.by_variance), l.splat(by_n))));
         }
         if !layer.out_field.is_null() {
-            L::store(layer.out_field.add(at), L::select(made.is_random, made.h, made.mean));
+            l.store(layer.out_field.add(at), l.select(made.is_random, made.h, made.mean));
         }
     }
 }
@@ -264,69 +276,66 @@ struct Made<L: Lanes> {
 }
 
 #[inline(always)]
-unsafe fn field<L: Lanes>(rule: Field, mean_field: L::Floats, variance: L::Floats, counter: u32) -> Made<L> {
-    // SAFETY: the caller vouches for the instructions.
-    unsafe {
-        let (zero, one, floor) = (L::splat(0.0), L::splat(1.0), L::splat(VARIANCE_FLOOR));
-        match rule {
-            Field::Averaged { noise, spread } => {
-                let variance = L::fma(variance, L::splat(spread), L::splat(noise));
-                let is_random = L::less(zero, variance);
-                let below = L::less(variance, floor);
-                let by_root = L::div(one, L::sqrt(L::max(variance, floor)));
-                let h = L::mul(mean_field, by_root);
-                let by_variance = L::mul(L::mul(h, L::splat(spread)), L::mul(by_root, by_root));
-                Made { mean: mean_field, h, by_mean: by_root, by_variance: L::select(below, zero, by_variance), is_random }
-            }
-            Field::Sampled { key } => {
-                let is_random = L::less(zero, variance);
-                let below = L::less(variance, floor);
-                let noise = normal::<L>(counter, key);
-                let deviation = L::sqrt(L::max(variance, floor));
-                let h = L::select(is_random, L::fma(deviation, noise, mean_field), mean_field);
-                let by_variance = L::sub(zero, L::div(noise, deviation));
-                Made { mean: mean_field, h, by_mean: one, by_variance: L::select(below, zero, by_variance), is_random }
-            }
-            Field::Plain | Field::Sum => {
-                Made { mean: mean_field, h: mean_field, by_mean: one, by_variance: zero, is_random: L::less(zero, one) }
-            }
+fn field<L: Lanes>(l: L, rule: Field, mean_field: L::Floats, variance: L::Floats, counter: u64) -> Made<L> {
+    let (zero, one, floor) = (l.splat(0.0), l.splat(1.0), l.splat(VARIANCE_FLOOR));
+    match rule {
+        Field::Averaged { noise, spread } => {
+            let variance = l.fma(variance, l.splat(spread), l.splat(noise));
+            let is_random = l.less(zero, variance);
+            let below = l.less(variance, floor);
+            let by_root = l.div(one, l.sqrt(l.max(variance, floor)));
+            let h = l.mul(mean_field, by_root);
+            let by_variance = l.mul(l.mul(h, l.splat(spread)), l.mul(by_root, by_root));
+            Made { mean: mean_field, h, by_mean: by_root, by_variance: l.select(below, zero, by_variance), is_random }
+        }
+        Field::Sampled { key } => {
+            let is_random = l.less(zero, variance);
+            let below = l.less(variance, floor);
+            let noise = normal(l, counter, key);
+            let deviation = l.sqrt(l.max(variance, floor));
+            let h = l.select(is_random, l.fma(deviation, noise, mean_field), mean_field);
+            let by_variance = l.sub(zero, l.div(noise, deviation));
+            Made { mean: mean_field, h, by_mean: one, by_variance: l.select(below, zero, by_variance), is_random }
+        }
+        Field::Plain | Field::Sum => {
+            Made { mean: mean_field, h: mean_field, by_mean: one, by_variance: zero, is_random: l.less(zero, one) }
         }
     }
 }
 
 /// `sign(h)`, `sign(0) = +1`.
 #[inline(always)]
-unsafe fn step<L: Lanes>(h: L::Floats) -> L::Floats {
-    // SAFETY: the caller vouches for the instructions.
-    unsafe { L::select(L::less(h, L::splat(0.0)), L::splat(-1.0), L::splat(1.0)) }
+fn step<L: Lanes>(l: L, h: L::Floats) -> L::Floats {
+    l.select(l.less(h, l.splat(0.0)), l.splat(-1.0), l.splat(1.0))
 }
 
 #[inline(always)]
-unsafe fn activate<L: Lanes>(rule: Activation, h: L::Floats) -> Response<L::Floats> {
-    // SAFETY: the caller vouches for the instructions.
-    unsafe {
-        match rule {
-            Activation::Erf(a) => {
-                let response = erf::<L>(L::mul(h, L::splat(a)));
-                Response { slope: L::mul(response.slope, L::splat(a)), ..response }
-            }
-            Activation::Tanh(k) => {
-                let response = tanh::<L>(L::mul(h, L::splat(k)));
-                Response { slope: L::mul(response.slope, L::splat(k)), ..response }
-            }
-            Activation::Step => {
-                let outside = L::less(L::splat(1.0), abs::<L>(h));
-                Response { value: step::<L>(h), rest: L::splat(0.0), slope: L::select(outside, L::splat(0.0), L::splat(1.0)) }
-            }
-            Activation::Linear(tau) => Response { value: L::mul(h, L::splat(tau)), rest: L::splat(0.0), slope: L::splat(tau) },
+fn activate<L: Lanes>(l: L, rule: Activation, h: L::Floats) -> Response<L::Floats> {
+    match rule {
+        Activation::Erf(a) => {
+            let response = erf(l, l.mul(h, l.splat(a)));
+            Response { slope: l.mul(response.slope, l.splat(a)), ..response }
         }
+        Activation::Tanh(k) => {
+            let response = tanh(l, l.mul(h, l.splat(k)));
+            Response { slope: l.mul(response.slope, l.splat(k)), ..response }
+        }
+        Activation::Step => {
+            let outside = l.less(l.splat(1.0), abs(l, h));
+            Response { value: step(l, h), rest: l.splat(0.0), slope: l.select(outside, l.splat(0.0), l.splat(1.0)) }
+        }
+        Activation::Linear(tau) => Response { value: l.mul(h, l.splat(tau)), rest: l.splat(0.0), slope: l.splat(tau) },
     }
 }
 
 /// Writes finished rows again in panels of 16 features. Rows beyond the last stay as they are: zero.
+///
+/// # Safety
+///
+/// As for [`forward`].
 #[inline(always)]
-unsafe fn transpose<L: Lanes>(layer: &Forward, first: usize, rows: usize) {
-    // SAFETY: as the caller of `forward` vouches.
+unsafe fn transpose<L: Lanes>(l: L, layer: &Forward, first: usize, rows: usize) {
+    // SAFETY: the caller upholds the contract.
     unsafe {
         for row in (0..rows).step_by(LANES) {
             let count = LANES.min(rows - row);
@@ -341,8 +350,8 @@ unsafe fn transpose<L: Lanes>(layer: &Forward, first: usize, rows: usize) {
                 }
                 if !layer.out_transposed_square.is_null() {
                     for example in 0..LANES {
-                        let x = L::load(to.add(example * LANES));
-                        L::store(layer.out_transposed_square.add(at + example * LANES), flush::<L>(L::mul(x, x)));
+                        let x = l.load(to.add(example * LANES));
+                        l.store(layer.out_transposed_square.add(at + example * LANES), flush(l, l.mul(x, x)));
                     }
                 }
             }

@@ -1,169 +1,202 @@
 //! The inner loops: written once, compiled for every instruction set, chosen at run time.
 //!
-//! This is the only place with SIMD. A kernel works on some rows of one layer (a *chunk*); chunks of different rows never touch the same memory, so any
-//! number of threads may work on them.
+//! A kernel works on some rows of one layer (a *chunk*). Chunks of different rows never touch the same memory, so any number of threads may work on them. What a vector of 16 numbers can
+//! do, and which instruction sets the machine has, is in [`isinglass_simd`]. What remains unsafe here is memory: layers are shared by threads, so kernels reach them through pointers.
 //!
-//! | path | vector | tile | needs |
-//! |---|---|---|---|
-//! | `avx512` | 1 register | 8 × 32 | AVX-512F |
-//! | `avx2` | 2 registers | 6 × 16 | AVX2 and FMA |
-//! | `neon` | 4 registers | 6 × 16 | 64-bit ARM |
-//! | `scalar` | an array | 4 × 16 | nothing |
+//! | path | vector | tile |
+//! |---|---|---|
+//! | `avx512` | 1 register | 8 × 32 |
+//! | `avx2` | 2 registers | 6 × 16 |
+//! | `neon` | 4 registers | 6 × 16 |
+//! | `scalar` | an array | 4 × 16 |
 
-#[cfg(target_arch = "aarch64")]
-mod arm;
 mod backward;
 mod forward;
-mod lanes;
 mod math;
 mod product;
-mod scalar;
 #[cfg(test)]
 mod tests;
 mod update;
-#[cfg(target_arch = "x86_64")]
-mod x86;
 
 pub use backward::Backward;
-pub use forward::{Activation, Field, Forward, Moments, sum_of_lanes};
-pub use lanes::LANES;
+pub use forward::{Activation, Field, Forward, Moments, noise_counter, sum_of_lanes};
+pub use isinglass_simd::LANES;
 pub use update::{Parameter, Rule, Sink, Update};
 
-use lanes::Lanes;
-use scalar::Scalar;
+use isinglass_simd::{Buffer, Error, Isa, Kernel, Lanes};
 
 /// Most rows of a chunk; a multiple of 16 and of every tile's height.
 pub const MAX_ROWS: usize = 96;
 /// Inputs that are multiplied while they are in cache.
 const BLOCK: usize = 256;
-/// From row to row of the copied means: not a power of two, so that rows do not fall into the same places of the cache.
+/// Floats from row to row of the copied means: not a power of two, so that rows do not share the same places in the cache.
 const BLOCK_STRIDE: usize = BLOCK + LANES;
 
 /// A thread's own memory.
 pub struct Scratch {
-    a1: Vec<f32>,
-    a2: Vec<f32>,
-    c1: Vec<f32>,
-    c2: Vec<f32>,
-    row_sums: Vec<f32>,
+    a1: Buffer,
+    a2: Buffer,
+    c1: Buffer,
+    c2: Buffer,
+    row_sums: Buffer,
 }
 
 impl Scratch {
-    /// For batches of so many panels.
+    /// For batches of up to `panels` panels.
     pub fn new(panels: usize) -> Self {
         // The last tile of a product may read and write a little beyond the last row.
-        let a = vec![0.0; MAX_ROWS * BLOCK_STRIDE + MAX_ROWS];
-        let c = vec![0.0; (panels + 1) * MAX_ROWS * LANES];
-        Self { a1: a.clone(), a2: a, c1: c.clone(), c2: c, row_sums: vec![0.0; MAX_ROWS * LANES] }
+        let a = || Buffer::new(MAX_ROWS * BLOCK_STRIDE + MAX_ROWS);
+        let c = || Buffer::new((panels + 1) * MAX_ROWS * LANES);
+        Self { a1: a(), a2: a(), c1: c(), c2: c(), row_sums: Buffer::new(MAX_ROWS * LANES) }
     }
 }
 
-/// The kernels of one instruction set. All take a layer, the first row of the chunk and the number of its rows.
-///
-/// # Safety
-///
-/// See the kernels themselves; that the machine has the instructions is what [`Kernels::all`] makes sure of.
-#[derive(Clone, Copy)]
+/// The kernels of one instruction set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Kernels {
-    /// The path's name.
+    /// The instruction set's name.
     pub name: &'static str,
     /// Rows of a tile.
     pub tile_rows: usize,
-    pub forward: unsafe fn(&Forward, usize, usize, &mut Scratch),
-    pub backward: unsafe fn(&Backward, usize, usize, &mut Scratch),
-    pub update: unsafe fn(&Update, usize, usize, &mut Scratch),
-    /// `M = tanh(βθ)`: from, to, count (a multiple of 16), `β`.
-    pub tanh: unsafe fn(*const f32, *mut f32, usize, f32),
-    /// 16 standard normal numbers: counter, key, to.
-    pub normal: unsafe fn(u32, [u32; 2], *mut f32),
+    isa: Isa,
 }
-
-macro_rules! kernels {
-    ($name:ident, $lanes:ty, $rows:literal, $panels:literal $(, $features:literal)?) => {
-        mod $name {
-            use super::*;
-
-            $(#[target_feature(enable = $features)])?
-            unsafe fn forward(layer: &Forward, first: usize, rows: usize, scratch: &mut Scratch) {
-                // SAFETY: as the caller vouches.
-                unsafe { super::forward::forward::<$lanes, $rows, $panels>(layer, first, rows, scratch) }
-            }
-
-            $(#[target_feature(enable = $features)])?
-            unsafe fn backward(layer: &Backward, first: usize, count: usize, scratch: &mut Scratch) {
-                // SAFETY: as the caller vouches.
-                unsafe { super::backward::backward::<$lanes, $rows, $panels>(layer, first, count, scratch) }
-            }
-
-            $(#[target_feature(enable = $features)])?
-            unsafe fn update(layer: &Update, first: usize, rows: usize, scratch: &mut Scratch) {
-                // SAFETY: as the caller vouches.
-                unsafe { super::update::update::<$lanes, $rows, $panels>(layer, first, rows, scratch) }
-            }
-
-            $(#[target_feature(enable = $features)])?
-            unsafe fn tanh(from: *const f32, to: *mut f32, count: usize, beta: f32) {
-                for i in (0..count).step_by(LANES) {
-                    // SAFETY: as the caller vouches.
-                    unsafe {
-                        let x = <$lanes>::mul(<$lanes>::load(from.add(i)), <$lanes>::splat(beta));
-                        <$lanes>::store(to.add(i), super::math::tanh::<$lanes>(x).value);
-                    }
-                }
-            }
-
-            $(#[target_feature(enable = $features)])?
-            unsafe fn normal(counter: u32, key: [u32; 2], to: *mut f32) {
-                // SAFETY: as the caller vouches.
-                unsafe { <$lanes>::store(to, super::math::normal::<$lanes>(counter, key)) }
-            }
-
-            pub const KERNELS: Kernels = Kernels { name: stringify!($name), tile_rows: $rows, forward, backward, update, tanh, normal };
-        }
-    };
-}
-
-#[cfg(target_arch = "x86_64")]
-kernels!(avx512, super::x86::Avx512, 8, 2, "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma");
-#[cfg(target_arch = "x86_64")]
-kernels!(avx2, super::x86::Avx2, 6, 1, "avx2,fma");
-#[cfg(target_arch = "aarch64")]
-kernels!(neon, super::arm::Neon, 6, 1, "neon");
-kernels!(scalar_path, Scalar, 4, 1);
 
 impl Kernels {
+    fn new(isa: Isa) -> Self {
+        Self { name: isa.name(), tile_rows: isa.run(TileRows), isa }
+    }
+
     /// All that this machine can run, the fastest first.
+    #[cfg(test)]
     pub fn all() -> Vec<Self> {
-        let mut all = Vec::new();
-        #[cfg(target_arch = "x86_64")]
-        {
-            let has_avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
-            let has_avx512 = is_x86_feature_detected!("avx512f")
-                && is_x86_feature_detected!("avx512bw")
-                && is_x86_feature_detected!("avx512dq")
-                && is_x86_feature_detected!("avx512vl");
-            if has_avx2 && has_avx512 {
-                all.push(avx512::KERNELS);
-            }
-            if has_avx2 {
-                all.push(avx2::KERNELS);
-            }
+        Isa::available().into_iter().map(Self::new).collect()
+    }
+
+    /// The fastest, or those that the environment variable `ISINGLASS_SIMD` names.
+    ///
+    /// # Errors
+    ///
+    /// If the machine does not have the instruction set that the variable names.
+    pub fn choose() -> Result<Self, Error> {
+        Isa::chosen().map(Self::new)
+    }
+
+    /// Sends a batch through the rows `first..first + rows` of a layer.
+    ///
+    /// # Safety
+    ///
+    /// As for [`forward::forward`].
+    pub unsafe fn forward(self, layer: &Forward, first: usize, rows: usize, scratch: &mut Scratch) {
+        self.isa.run(Chunk { layer, first, rows, scratch });
+    }
+
+    /// Sends gradients back to the inputs `first..first + rows` of a layer.
+    ///
+    /// # Safety
+    ///
+    /// As for [`backward::backward`].
+    pub unsafe fn backward(self, layer: &Backward, first: usize, rows: usize, scratch: &mut Scratch) {
+        self.isa.run(Chunk { layer, first, rows, scratch });
+    }
+
+    /// Computes the gradients of the rows `first..first + rows` of means, and moves these.
+    ///
+    /// # Safety
+    ///
+    /// As for [`update::update`].
+    pub unsafe fn update(self, layer: &Update, first: usize, rows: usize, scratch: &mut Scratch) {
+        self.isa.run(Chunk { layer, first, rows, scratch });
+    }
+
+    /// `M = tanh(βθ)` for as many whole vectors as both slices have.
+    pub fn tanh(self, theta: &[f32], means: &mut [f32], beta: f32) {
+        self.isa.run(Tanh { theta: theta.as_chunks().0, means: means.as_chunks_mut().0, beta });
+    }
+
+    /// The standard normal numbers `counter, …, counter + 15` of the sequence that `key` names; `counter` is a multiple of 16.
+    pub fn normal(self, counter: u64, key: [u32; 2], to: &mut [f32; LANES]) {
+        self.isa.run(Normal { counter, key, to });
+    }
+}
+
+/// Some rows of a layer. Only the methods of [`Kernels`] make one, and their callers uphold the contracts of the functions it is for.
+struct Chunk<'a, T> {
+    layer: &'a T,
+    first: usize,
+    rows: usize,
+    scratch: &'a mut Scratch,
+}
+
+impl Kernel for Chunk<'_, Forward> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes, const ROWS: usize, const VECTORS: usize>(self, l: L) {
+        // SAFETY: the caller of `Kernels::forward` upholds the contract.
+        unsafe { forward::forward::<L, ROWS, VECTORS>(l, self.layer, self.first, self.rows, self.scratch) }
+    }
+}
+
+impl Kernel for Chunk<'_, Backward> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes, const ROWS: usize, const VECTORS: usize>(self, l: L) {
+        // SAFETY: the caller of `Kernels::backward` upholds the contract.
+        unsafe { backward::backward::<L, ROWS, VECTORS>(l, self.layer, self.first, self.rows, self.scratch) }
+    }
+}
+
+impl Kernel for Chunk<'_, Update> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes, const ROWS: usize, const VECTORS: usize>(self, l: L) {
+        // SAFETY: the caller of `Kernels::update` upholds the contract.
+        unsafe { update::update::<L, ROWS, VECTORS>(l, self.layer, self.first, self.rows, self.scratch) }
+    }
+}
+
+struct Tanh<'a> {
+    theta: &'a [[f32; LANES]],
+    means: &'a mut [[f32; LANES]],
+    beta: f32,
+}
+
+impl Kernel for Tanh<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes, const ROWS: usize, const VECTORS: usize>(self, l: L) {
+        for (theta, means) in self.theta.iter().zip(self.means) {
+            l.write(means, math::tanh(l, l.mul(l.read(theta), l.splat(self.beta))).value);
         }
-        #[cfg(target_arch = "aarch64")]
-        all.push(neon::KERNELS);
-        all.push(Self { name: "scalar", ..scalar_path::KERNELS });
-        all
     }
+}
 
-    /// The names of all that this machine can run, the fastest first.
-    pub fn names() -> Vec<&'static str> {
-        Self::all().iter().map(|kernels| kernels.name).collect()
+struct Normal<'a> {
+    counter: u64,
+    key: [u32; 2],
+    to: &'a mut [f32; LANES],
+}
+
+impl Kernel for Normal<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes, const ROWS: usize, const VECTORS: usize>(self, l: L) {
+        l.write(self.to, math::normal(l, self.counter, self.key));
     }
+}
 
-    /// The fastest, or the one that the environment variable `ISINGLASS_SIMD` names.
-    pub fn choose() -> Self {
-        let all = Self::all();
-        let wanted = std::env::var("ISINGLASS_SIMD").ok();
-        all.iter().find(|kernels| wanted.as_deref() == Some(kernels.name)).copied().unwrap_or(all[0])
+/// The height of a tile.
+struct TileRows;
+
+impl Kernel for TileRows {
+    type Output = usize;
+
+    #[inline(always)]
+    fn run<L: Lanes, const ROWS: usize, const VECTORS: usize>(self, _: L) -> usize {
+        ROWS
     }
 }

@@ -1,10 +1,10 @@
 //! The one product that everything is made of: a tile of `MR` rows times `NP` panels of 16 columns, kept in registers.
 //!
 //! A *panel* is a matrix of 16 columns, stored row by row: `b[k·16 + lane]`. The other factor is read one number at a time and broadcast, so it needs no
-//! layout of its own: any two strides do. Every element of the result is the sum over `k` in order, one fused multiply-add each: neither the size of the
+//! layout of its own: any two strides will do. Every element of the result is the sum over `k` in order, one fused multiply-add each: neither the size of the
 //! tile, nor how a product is cut into blocks, nor who computes which tile changes a bit of it.
 
-use super::lanes::{LANES, Lanes};
+use isinglass_simd::{LANES, Lanes};
 
 /// A tile of a result.
 pub type Tile<L, const MR: usize, const NP: usize> = [[<L as Lanes>::Floats; NP]; MR];
@@ -24,43 +24,48 @@ pub struct Panels {
     pub panel_stride: usize,
 }
 
-/// A tile of zeros.
-///
-/// # Safety
-///
-/// The machine has the instructions of `L`.
-#[inline(always)]
-pub unsafe fn zeros<L: Lanes, const MR: usize, const NP: usize>() -> Tile<L, MR, NP> {
-    // SAFETY: as the caller vouches.
-    unsafe { [[L::splat(0.0); NP]; MR] }
+/// Where a product goes: element `(row, lane)` of panel `p` is at `start + (p·rows + row)·16 + lane`.
+#[derive(Clone, Copy)]
+pub struct Sums {
+    pub start: *mut f32,
+    pub rows: usize,
+    /// Whether it is added to what is there.
+    pub add: bool,
 }
 
-/// `tile + a·b` over `k` in `0..depth`. The tile is taken and given by value, so that it stays in registers.
+/// A tile of zeros.
+#[inline(always)]
+pub fn zeros<L: Lanes, const MR: usize, const NP: usize>(l: L) -> Tile<L, MR, NP> {
+    [[l.splat(0.0); NP]; MR]
+}
+
+/// `tile + a·b` over `k` in `0..depth`. The tile is passed and returned by value, so that it stays in registers.
 ///
 /// # Safety
 ///
-/// The machine has the instructions of `L`; `a` is readable for `MR` rows and `b` for `NP` panels, both to `depth`.
+/// `a` is readable for `MR` rows and `b` for `NP` panels, both to `depth`.
 #[inline(always)]
 pub unsafe fn accumulate<L: Lanes, const MR: usize, const NP: usize>(
+    l: L,
     mut tile: Tile<L, MR, NP>,
     depth: usize,
     a: Broadcast,
     b: Panels,
 ) -> Tile<L, MR, NP> {
-    // SAFETY: as the caller vouches, for every k below depth.
+    // SAFETY: the caller upholds the contract for every k below `depth`.
     unsafe {
         let mut a_k = a.start;
         let mut b_k = b.start;
         for _ in 0..depth / 4 {
-            one::<L, MR, NP>(&mut tile, a, b, a_k, b_k);
-            one::<L, MR, NP>(&mut tile, a, b, a_k.add(a.k_stride), b_k.add(LANES));
-            one::<L, MR, NP>(&mut tile, a, b, a_k.add(2 * a.k_stride), b_k.add(2 * LANES));
-            one::<L, MR, NP>(&mut tile, a, b, a_k.add(3 * a.k_stride), b_k.add(3 * LANES));
+            one::<L, MR, NP>(l, &mut tile, a, b, a_k, b_k);
+            one::<L, MR, NP>(l, &mut tile, a, b, a_k.add(a.k_stride), b_k.add(LANES));
+            one::<L, MR, NP>(l, &mut tile, a, b, a_k.add(2 * a.k_stride), b_k.add(2 * LANES));
+            one::<L, MR, NP>(l, &mut tile, a, b, a_k.add(3 * a.k_stride), b_k.add(3 * LANES));
             a_k = a_k.add(4 * a.k_stride);
             b_k = b_k.add(4 * LANES);
         }
         for _ in 0..depth % 4 {
-            one::<L, MR, NP>(&mut tile, a, b, a_k, b_k);
+            one::<L, MR, NP>(l, &mut tile, a, b, a_k, b_k);
             a_k = a_k.add(a.k_stride);
             b_k = b_k.add(LANES);
         }
@@ -68,90 +73,88 @@ pub unsafe fn accumulate<L: Lanes, const MR: usize, const NP: usize>(
     tile
 }
 
-/// One `k` of the sum. Not a closure, and without iterators that take closures: all must be inlined into the function that has the instructions.
+/// One `k` of the sum. Neither a closure nor iterators that take closures: all must be inlined into the function that is compiled for the instructions.
+///
+/// # Safety
+///
+/// `a_k` and `b_k` are the places of `k` within factors that are as for [`accumulate`].
 #[inline(always)]
 unsafe fn one<L: Lanes, const MR: usize, const NP: usize>(
+    l: L,
     tile: &mut Tile<L, MR, NP>,
     a: Broadcast,
     b: Panels,
     a_k: *const f32,
     b_k: *const f32,
 ) {
-    // SAFETY: as the caller of `accumulate` vouches.
+    // SAFETY: the caller upholds the contract.
     unsafe {
-        let mut columns = [L::splat(0.0); NP];
+        let mut columns = [l.splat(0.0); NP];
         for (p, column) in columns.iter_mut().enumerate() {
-            *column = L::load(b_k.add(p * b.panel_stride));
+            *column = l.load(b_k.add(p * b.panel_stride));
         }
         for (row, sums) in tile.iter_mut().enumerate() {
-            let factor = L::splat(*a_k.add(row * a.row_stride));
+            let factor = l.splat(*a_k.add(row * a.row_stride));
             for (sum, column) in sums.iter_mut().zip(columns) {
-                *sum = L::fma(factor, column, *sum);
+                *sum = l.fma(factor, column, *sum);
             }
         }
     }
 }
 
-/// A product of a block of `rows` rows with all panels, added to `c` unless it is the `first` block: `c[(p·c_rows + row)·16 + lane]`.
+/// A product of a block of `rows` rows with all panels.
 ///
 /// # Safety
 ///
-/// As for [`accumulate`], with `rows` rounded up to a multiple of `MR`; `c` is writable for so many rows of `panels` panels.
+/// As for [`accumulate`], with `rows` rounded up to a multiple of `MR`; `c` is writable for that many rows of `panels` panels.
 #[inline(always)]
-#[expect(clippy::too_many_arguments, reason = "a product has many sides")]
 pub unsafe fn block<L: Lanes, const MR: usize, const NP: usize>(
+    l: L,
     rows: usize,
     panels: usize,
     depth: usize,
     a: Broadcast,
     b: Panels,
-    c: *mut f32,
-    c_rows: usize,
-    first: bool,
+    c: Sums,
 ) {
-    // SAFETY: as the caller vouches; tiles stay within the rounded rows and the panels.
+    // SAFETY: the caller upholds the contract; tiles stay within the rounded rows and the panels.
     unsafe {
         let mut p = 0;
         while p < panels {
             let b = Panels { start: b.start.add(p * b.panel_stride), ..b };
-            let c = c.add(p * c_rows * LANES);
+            let c = Sums { start: c.start.add(p * c.rows * LANES), ..c };
             if p + NP <= panels {
-                column_of_tiles::<L, MR, NP>(rows, depth, a, b, c, c_rows, first);
+                column_of_tiles::<L, MR, NP>(l, rows, depth, a, b, c);
                 p += NP;
             } else {
-                column_of_tiles::<L, MR, 1>(rows, depth, a, b, c, c_rows, first);
+                column_of_tiles::<L, MR, 1>(l, rows, depth, a, b, c);
                 p += 1;
             }
         }
     }
 }
 
+/// # Safety
+///
+/// As for [`block`].
 #[inline(always)]
-unsafe fn column_of_tiles<L: Lanes, const MR: usize, const NP: usize>(
-    rows: usize,
-    depth: usize,
-    a: Broadcast,
-    b: Panels,
-    c: *mut f32,
-    c_rows: usize,
-    first: bool,
-) {
-    // SAFETY: as the caller vouches.
+unsafe fn column_of_tiles<L: Lanes, const MR: usize, const NP: usize>(l: L, rows: usize, depth: usize, a: Broadcast, b: Panels, c: Sums) {
+    // SAFETY: the caller upholds the contract.
     unsafe {
         for row in (0..rows).step_by(MR) {
-            let c = c.add(row * LANES);
-            let mut tile = zeros::<L, MR, NP>();
-            if !first {
+            let start = c.start.add(row * LANES);
+            let mut tile = zeros::<L, MR, NP>(l);
+            if c.add {
                 for (i, sums) in tile.iter_mut().enumerate() {
                     for (p, sum) in sums.iter_mut().enumerate() {
-                        *sum = L::load(c.add((p * c_rows + i) * LANES));
+                        *sum = l.load(start.add((p * c.rows + i) * LANES));
                     }
                 }
             }
-            let tile = accumulate::<L, MR, NP>(tile, depth, Broadcast { start: a.start.add(row * a.row_stride), ..a }, b);
+            let tile = accumulate::<L, MR, NP>(l, tile, depth, Broadcast { start: a.start.add(row * a.row_stride), ..a }, b);
             for (i, sums) in tile.iter().enumerate() {
                 for (p, sum) in sums.iter().enumerate() {
-                    L::store(c.add((p * c_rows + i) * LANES), *sum);
+                    l.store(start.add((p * c.rows + i) * LANES), *sum);
                 }
             }
         }

@@ -1,14 +1,11 @@
 //! Every path against the scalar one, and the functions against f64.
 
+use isinglass_simd::Scalar;
+
 use super::math;
 use super::*;
 use crate::engine::{Engine, Parametrisation, Purpose};
 use crate::{Examples, Goal, Gradients, Init, Means, NetworkConfig, Neuron, Optimizer, Rng, Surrogate, TrainConfig, Trainer, Values};
-
-fn by_scalar(x: f32, f: unsafe fn([f32; LANES]) -> [f32; LANES]) -> f64 {
-    // SAFETY: the scalar path runs everywhere.
-    f64::from(unsafe { f([x; LANES]) }[0])
-}
 
 /// Points from −12 to 12, denser around 0.
 fn points() -> impl Iterator<Item = f32> {
@@ -19,23 +16,18 @@ fn points() -> impl Iterator<Item = f32> {
 fn exp_is_exact_to_two_units() {
     for i in 0..8700 {
         let x = -0.01 * i as f32;
-        // SAFETY: the scalar path runs everywhere.
-        let (ours, exact) = (by_scalar(x, |x| unsafe { math::exp::<Scalar>(x) }), libm::exp(f64::from(x)));
+        let (ours, exact) = (f64::from(math::exp(Scalar, [x; LANES])[0]), libm::exp(f64::from(x)));
         assert!((ours / exact - 1.0).abs() < 2.4e-7, "exp({x}) = {ours:e}, not {exact:e}");
     }
-    // SAFETY: the scalar path runs everywhere.
-    assert_eq!(by_scalar(-100.0, |x| unsafe { math::exp::<Scalar>(x) }), 0.0);
+    assert_eq!(math::exp(Scalar, [-100.0; LANES])[0], 0.0);
 }
 
 #[test]
 fn erf_and_what_is_left_of_its_square() {
     for z in points() {
         let exact = libm::erf(f64::from(z));
-        // SAFETY: the scalar path runs everywhere.
-        let [value, rest, slope] = unsafe {
-            let response = math::erf::<Scalar>([z; LANES]);
-            [response.value[0], response.rest[0], response.slope[0]].map(f64::from)
-        };
+        let response = math::erf(Scalar, [z; LANES]);
+        let [value, rest, slope] = [response.value[0], response.rest[0], response.slope[0]].map(f64::from);
         assert!((value - exact).abs() < 2e-7 * exact.abs().max(1e-30) + 1e-7 * f64::from(z.abs() > 0.9), "erf({z}) = {value}, not {exact}");
         let tail = libm::erfc(f64::from(z.abs()));
         let left = tail * (2.0 - tail);
@@ -52,11 +44,8 @@ fn erf_and_what_is_left_of_its_square() {
 #[test]
 fn tanh_and_what_is_left_of_its_square() {
     for z in points() {
-        // SAFETY: the scalar path runs everywhere.
-        let [value, rest] = unsafe {
-            let response = math::tanh::<Scalar>([z; LANES]);
-            [response.value[0], response.rest[0]].map(f64::from)
-        };
+        let response = math::tanh(Scalar, [z; LANES]);
+        let [value, rest] = [response.value[0], response.rest[0]].map(f64::from);
         let exact = libm::tanh(f64::from(z));
         assert!((value - exact).abs() <= 3e-7 * exact.abs(), "tanh({z}) = {value}, not {exact}");
         let left = libm::cosh(f64::from(z)).powi(-2);
@@ -69,8 +58,7 @@ fn bounds_treat_nan_alike_on_every_path() {
     let from = [f32::NAN; LANES];
     for kernels in Kernels::all() {
         let mut to = [0.0; LANES];
-        // SAFETY: the machine has the kernels.
-        unsafe { (kernels.tanh)(from.as_ptr(), to.as_mut_ptr(), LANES, 1.0) };
+        kernels.tanh(&from, &mut to, 1.0);
         assert_eq!(to, [1.0; LANES], "{}", kernels.name);
     }
 }
@@ -80,9 +68,8 @@ fn noise_is_normal() {
     let count = 1 << 18;
     for kernels in Kernels::all() {
         let mut noise = vec![0.0f32; count];
-        for (i, lanes) in noise.chunks_exact_mut(LANES).enumerate() {
-            // SAFETY: the machine has the kernels.
-            unsafe { (kernels.normal)((i * LANES) as u32, [1, 2], lanes.as_mut_ptr()) };
+        for (i, lanes) in noise.as_chunks_mut().0.iter_mut().enumerate() {
+            kernels.normal((i * LANES) as u64, [1, 2], lanes);
         }
         let moment = |power: i32| noise.iter().map(|&x| f64::from(x).powi(power)).sum::<f64>() / count as f64;
         let n = (count as f64).sqrt();
@@ -101,6 +88,48 @@ fn noise_is_normal() {
             let expected = 0.5 * libm::erfc(-x / 2f64.sqrt());
             assert!((below - expected).abs() < 4.0 * (expected * (1.0 - expected)).sqrt() / n, "P(ε < {x}) = {below}, not {expected}");
         }
+    }
+}
+
+/// The largest layer has 2²⁰ units, the largest batch 2¹⁶ examples: 2³⁶ numbers, more than 32 bits can count.
+#[test]
+fn noise_of_the_largest_layers_does_not_repeat() {
+    let panels = 65_536 / LANES;
+    assert_eq!(noise_counter((1 << 20) - 1, panels, panels - 1), (1 << 36) - LANES as u64);
+    for kernels in Kernels::all() {
+        // Numbers 0 to 4095 after every multiple of 2³².
+        let noise: Vec<Vec<f32>> = (0..16u64)
+            .map(|high| {
+                let mut noise = vec![0.0f32; 4096];
+                for (i, lanes) in noise.as_chunks_mut().0.iter_mut().enumerate() {
+                    kernels.normal((high << 32) + (i * LANES) as u64, [1, 2], lanes);
+                }
+                noise
+            })
+            .collect();
+        for (i, a) in noise.iter().enumerate() {
+            for (j, b) in noise[..i].iter().enumerate() {
+                let correlation = a.iter().zip(b).map(|(a, b)| f64::from(a * b)).sum::<f64>() / 4096.0;
+                assert!(correlation.abs() < 5.0 / 64.0, "{}: parts {i} and {j} correlate by {correlation}", kernels.name);
+                // Neither is one a shifted copy of the other.
+                let start = &b[..LANES];
+                assert!(!a.windows(LANES).any(|window| window == start), "{}: part {i} contains the start of part {j}", kernels.name);
+            }
+        }
+    }
+}
+
+/// Equal seeds give the noise of before wherever 32 bits counted it.
+#[test]
+fn noise_has_the_same_bits_on_every_machine() {
+    for kernels in Kernels::all().into_iter().filter(|kernels| kernels.name != "scalar") {
+        let mut sum = 0xcbf2_9ce4_8422_2325u64;
+        for counter in [0, 16, 1 << 20, u64::from(u32::MAX) - 15] {
+            let mut noise = [0.0; LANES];
+            kernels.normal(counter, [1, 2], &mut noise);
+            sum = noise.iter().fold(sum, |sum, x| (sum ^ u64::from(x.to_bits())).wrapping_mul(0x0100_0000_01b3));
+        }
+        assert_eq!(sum, 0x6e52_d5b7_a488_d6b9, "{}: {sum:#018x}", kernels.name);
     }
 }
 

@@ -1,11 +1,12 @@
-//! The gradient of some rows of means, and the step of the optimiser, in one go: the gradient stays in registers.
+//! The gradient of some rows of means, and the step of the optimiser, at once: the gradient stays in registers.
 //!
 //! `∂L/∂M_ij = Σ_s P_is x_js + M_ij Σ_s Q_is x_js²`, over the examples `s`.
 
+use isinglass_simd::{LANES, Lanes, Scalar};
+
 use super::Scratch;
 use super::forward::sum_of_lanes;
-use super::lanes::{LANES, Lanes};
-use super::math::{flush, flush_one, tanh};
+use super::math::{flush, tanh};
 use super::product::{Broadcast, Panels, Tile, accumulate, zeros};
 
 /// How a gradient becomes a step.
@@ -28,24 +29,117 @@ const DECAY: f32 = 0.99;
 const EPSILON: f32 = 1e-8;
 
 impl Rule {
-    /// The step for one gradient; `slots` are the optimiser's two memories.
-    pub fn step_of(self, gradient: f32, m: &mut f32, v: &mut f32) -> f32 {
+    /// The steps for 16 gradients.
+    #[inline(always)]
+    fn step<L: Lanes>(self, l: L, g: L::Floats, memories: &mut impl Memories<L>) -> L::Floats {
         match self {
             Self::Adam { rate, root } => {
-                *m = flush_one(BETA_1 * *m + (1.0 - BETA_1) * gradient);
-                *v = flush_one(BETA_2 * *v + (1.0 - BETA_2) * gradient * gradient);
-                rate * *m / (v.sqrt() * root + EPSILON)
+                let g = memories.flushed(l, g);
+                let m = flush(l, l.fma(memories.m(l), l.splat(BETA_1), l.mul(g, l.splat(1.0 - BETA_1))));
+                let v = flush(l, l.fma(memories.v(l), l.splat(BETA_2), memories.square(l, g, 1.0 - BETA_2)));
+                memories.set_m(l, m);
+                memories.set_v(l, v);
+                l.div(l.mul(m, l.splat(rate)), l.fma(l.sqrt(v), l.splat(root), l.splat(EPSILON)))
             }
-            Self::Sgd { rate } => rate * gradient,
+            Self::Sgd { rate } => l.mul(g, l.splat(rate)),
             Self::Momentum { rate } => {
-                *m = flush_one(MOMENTUM * *m + gradient);
-                rate * *m
+                let m = flush(l, l.fma(memories.m(l), l.splat(MOMENTUM), g));
+                memories.set_m(l, m);
+                l.mul(m, l.splat(rate))
             }
             Self::Rmsprop { rate } => {
-                *v = flush_one(DECAY * *v + (1.0 - DECAY) * gradient * gradient);
-                rate * gradient / (v.sqrt() + EPSILON)
+                let v = flush(l, l.fma(memories.v(l), l.splat(DECAY), memories.square(l, g, 1.0 - DECAY)));
+                memories.set_v(l, v);
+                l.div(l.mul(g, l.splat(rate)), l.add(l.sqrt(v), l.splat(EPSILON)))
             }
         }
+    }
+
+    /// The step for one gradient of a bias; `m` and `v` are the optimiser's memories. It has the same bits on every machine.
+    pub fn step_of(self, gradient: f32, m: &mut f32, v: &mut f32) -> f32 {
+        let mut memories = OfBias { m: [*m; LANES], v: [*v; LANES] };
+        let step = self.step(Scalar, [gradient; LANES], &mut memories);
+        (*m, *v) = (memories.m[0], memories.v[0]);
+        step[0]
+    }
+}
+
+/// The optimiser's memories of 16 parameters, and how their gradients are rounded. Means and biases differ in the latter, and stay as they are: equal seeds give equal bits.
+trait Memories<L: Lanes> {
+    fn m(&self, l: L) -> L::Floats;
+    fn v(&self, l: L) -> L::Floats;
+    fn set_m(&mut self, l: L, m: L::Floats);
+    fn set_v(&mut self, l: L, v: L::Floats);
+    /// A gradient, without what is too small to matter.
+    fn flushed(&self, l: L, g: L::Floats) -> L::Floats;
+    /// `weight·g²`.
+    fn square(&self, l: L, g: L::Floats, weight: f32) -> L::Floats;
+}
+
+/// In arrays of a layer. Only [`step`] makes one, whose caller sees to it that the memories that the rule uses are there.
+struct OfMeans {
+    m: *mut f32,
+    v: *mut f32,
+}
+
+impl<L: Lanes> Memories<L> for OfMeans {
+    #[inline(always)]
+    fn m(&self, l: L) -> L::Floats {
+        // SAFETY: 16 floats that nobody else touches; here and below.
+        unsafe { l.load(self.m) }
+    }
+    #[inline(always)]
+    fn v(&self, l: L) -> L::Floats {
+        unsafe { l.load(self.v) }
+    }
+    #[inline(always)]
+    fn set_m(&mut self, l: L, m: L::Floats) {
+        unsafe { l.store(self.m, m) }
+    }
+    #[inline(always)]
+    fn set_v(&mut self, l: L, v: L::Floats) {
+        unsafe { l.store(self.v, v) }
+    }
+    #[inline(always)]
+    fn flushed(&self, l: L, g: L::Floats) -> L::Floats {
+        flush(l, g)
+    }
+    #[inline(always)]
+    fn square(&self, l: L, g: L::Floats, weight: f32) -> L::Floats {
+        l.mul(l.mul(g, g), l.splat(weight))
+    }
+}
+
+/// By value, of one bias in all lanes.
+struct OfBias<F> {
+    m: F,
+    v: F,
+}
+
+impl<L: Lanes> Memories<L> for OfBias<L::Floats> {
+    #[inline(always)]
+    fn m(&self, _: L) -> L::Floats {
+        self.m
+    }
+    #[inline(always)]
+    fn v(&self, _: L) -> L::Floats {
+        self.v
+    }
+    #[inline(always)]
+    fn set_m(&mut self, _: L, m: L::Floats) {
+        self.m = m;
+    }
+    #[inline(always)]
+    fn set_v(&mut self, _: L, v: L::Floats) {
+        self.v = v;
+    }
+    #[inline(always)]
+    fn flushed(&self, _: L, g: L::Floats) -> L::Floats {
+        g
+    }
+    #[inline(always)]
+    fn square(&self, l: L, g: L::Floats, weight: f32) -> L::Floats {
+        l.mul(l.mul(g, l.splat(weight)), g)
     }
 }
 
@@ -78,15 +172,15 @@ pub enum Sink {
 /// A layer's gradient and step.
 pub struct Update {
     pub inputs: usize,
-    /// From one row of the means to the next, and of all that has their shape.
+    /// Floats from one row to the next of the means, and of every array of their shape.
     pub stride: usize,
     pub panels: usize,
-    /// Examples that the arrays have room for.
+    /// Examples that the arrays can hold.
     pub capacity: usize,
     pub means: *mut f32,
     /// Null where the means are the parameter.
     pub theta: *mut f32,
-    /// The optimiser's memories, null where it has none.
+    /// The optimiser's memories; null where it has none.
     pub m: *mut f32,
     pub v: *mut f32,
     /// The inputs and their squares in panels of 16 features, `[feature/16][example][16]`.
@@ -107,17 +201,15 @@ const PANELS_PER_BLOCK: usize = 4;
 
 /// # Safety
 ///
-/// The machine has the instructions of `L`; all pointers that are not null are good for the layer's sizes, `p` and `q` for `MR − 1` rows more; nobody else
+/// All pointers that are not null are good for the layer's sizes, `p` and `q` for `MR − 1` rows more; nobody else
 /// touches the rows `first..first + rows`.
 #[inline(always)]
-pub unsafe fn update<L: Lanes, const MR: usize, const NP: usize>(layer: &Update, first: usize, rows: usize, scratch: &mut Scratch) {
+pub unsafe fn update<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: &Update, first: usize, rows: usize, scratch: &mut Scratch) {
     let input_panels = layer.inputs.div_ceil(LANES);
-    let squares = scratch.row_sums.as_mut_ptr();
-    // SAFETY: as the caller vouches.
+    scratch.row_sums[..rows * LANES].fill(0.0);
+    let squares = scratch.row_sums.pointer();
+    // SAFETY: the caller upholds the contract.
     unsafe {
-        for row in 0..rows {
-            L::store(squares.add(row * LANES), L::splat(0.0));
-        }
         let mut block = 0;
         while block < input_panels {
             let end = input_panels.min(block + PANELS_PER_BLOCK);
@@ -126,10 +218,10 @@ pub unsafe fn update<L: Lanes, const MR: usize, const NP: usize>(layer: &Update,
                 let mut panel = block;
                 while panel < end {
                     if panel + NP <= end {
-                        tile::<L, MR, NP>(layer, first + row, valid, panel, squares.add(row * LANES));
+                        tile::<L, MR, NP>(l, layer, first + row, valid, panel, squares.add(row * LANES));
                         panel += NP;
                     } else {
-                        tile::<L, MR, 1>(layer, first + row, valid, panel, squares.add(row * LANES));
+                        tile::<L, MR, 1>(l, layer, first + row, valid, panel, squares.add(row * LANES));
                         panel += 1;
                     }
                 }
@@ -142,42 +234,54 @@ pub unsafe fn update<L: Lanes, const MR: usize, const NP: usize>(layer: &Update,
     }
 }
 
+/// A tile of the gradient, and what becomes of it; the first `valid` rows are within the chunk.
+///
+/// # Safety
+///
+/// As for [`update`].
 #[inline(always)]
-unsafe fn tile<L: Lanes, const MR: usize, const NP: usize>(layer: &Update, row: usize, valid: usize, panel: usize, squares: *mut f32) {
-    // SAFETY: as the caller of `update` vouches.
+unsafe fn tile<L: Lanes, const MR: usize, const NP: usize>(
+    l: L,
+    layer: &Update,
+    row: usize,
+    valid: usize,
+    panel: usize,
+    squares: *mut f32,
+) {
+    // SAFETY: the caller upholds the contract.
     unsafe {
         let at = |i: usize, p: usize| (row + i) * layer.stride + (panel + p) * LANES;
-        // They come from far away, and the products take long enough to fetch them.
+        // They come from main memory, and arrive while the products are computed.
         for array in [layer.means, layer.theta, layer.m, layer.v] {
             if !array.is_null() {
                 for i in 0..MR {
                     for p in 0..NP {
-                        L::prefetch(array.wrapping_add(at(i, p)));
+                        l.prefetch(array.wrapping_add(at(i, p)));
                     }
                 }
             }
         }
-        let mut gradient = zeros::<L, MR, NP>();
+        let mut gradient = zeros::<L, MR, NP>(l);
         if !layer.q.is_null() {
-            gradient = over_examples::<L, MR, NP>(gradient, layer, layer.q, layer.transposed_square, row, panel);
+            gradient = over_examples::<L, MR, NP>(l, gradient, layer, layer.q, layer.transposed_square, row, panel);
             for (i, sums) in gradient.iter_mut().enumerate() {
                 if i < valid {
                     for (p, sum) in sums.iter_mut().enumerate() {
-                        *sum = L::mul(*sum, L::load(layer.means.add(at(i, p))));
+                        *sum = l.mul(*sum, l.load(layer.means.add(at(i, p))));
                     }
                 }
             }
         }
-        gradient = over_examples::<L, MR, NP>(gradient, layer, layer.p, layer.transposed, row, panel);
+        gradient = over_examples::<L, MR, NP>(l, gradient, layer, layer.p, layer.transposed, row, panel);
         for (i, sums) in gradient.iter().enumerate() {
             if i < valid {
                 let total = squares.add(i * LANES);
                 for (p, &sum) in sums.iter().enumerate() {
-                    L::store(total, L::fma(sum, sum, L::load(total)));
+                    l.store(total, l.fma(sum, sum, l.load(total)));
                     match layer.sink {
                         Sink::Measure => {}
-                        Sink::Keep(kept) => L::store(kept.add(at(i, p)), sum),
-                        Sink::Step(rule, parameter) => step::<L>(layer, rule, parameter, at(i, p), sum),
+                        Sink::Keep(kept) => l.store(kept.add(at(i, p)), sum),
+                        Sink::Step(rule, parameter) => step(l, layer, rule, parameter, at(i, p), sum),
                     }
                 }
             }
@@ -185,8 +289,14 @@ unsafe fn tile<L: Lanes, const MR: usize, const NP: usize>(layer: &Update, row: 
     }
 }
 
+/// Adds the products of a factor with inputs, over all examples.
+///
+/// # Safety
+///
+/// As for [`update`].
 #[inline(always)]
 unsafe fn over_examples<L: Lanes, const MR: usize, const NP: usize>(
+    l: L,
     mut tile: Tile<L, MR, NP>,
     layer: &Update,
     factor: *const f32,
@@ -194,74 +304,55 @@ unsafe fn over_examples<L: Lanes, const MR: usize, const NP: usize>(
     row: usize,
     panel: usize,
 ) -> Tile<L, MR, NP> {
-    // SAFETY: as the caller of `update` vouches.
+    // SAFETY: the caller upholds the contract.
     unsafe {
         for p in 0..layer.panels {
             let a = Broadcast { start: factor.add((p * layer.out_rows + row) * LANES), row_stride: LANES, k_stride: 1 };
             let b = Panels { start: inputs.add((panel * layer.capacity + p * LANES) * LANES), panel_stride: layer.capacity * LANES };
-            tile = accumulate::<L, MR, NP>(tile, LANES, a, b);
+            tile = accumulate::<L, MR, NP>(l, tile, LANES, a, b);
         }
     }
     tile
 }
 
 /// Moves 16 parameters.
+///
+/// # Safety
+///
+/// As for [`update`].
 #[inline(always)]
-unsafe fn step<L: Lanes>(layer: &Update, rule: Rule, parameter: Parameter, at: usize, gradient: L::Floats) {
-    // SAFETY: as the caller of `update` vouches.
+unsafe fn step<L: Lanes>(l: L, layer: &Update, rule: Rule, parameter: Parameter, at: usize, gradient: L::Floats) {
+    // SAFETY: the caller upholds the contract.
     unsafe {
         let means = layer.means.add(at);
-        let unit = |x: L::Floats| L::min(L::max(x, L::splat(-1.0)), L::splat(1.0));
+        let mut memories = OfMeans { m: layer.m.wrapping_add(at), v: layer.v.wrapping_add(at) };
         match parameter {
-            Parameter::Free => L::store(means, L::sub(L::load(means), step_of::<L>(layer, rule, at, gradient))),
-            Parameter::Clip => L::store(means, unit(L::sub(L::load(means), step_of::<L>(layer, rule, at, gradient)))),
+            Parameter::Free => l.store(means, l.sub(l.load(means), rule.step(l, gradient, &mut memories))),
+            Parameter::Clip => l.store(means, clip(l, l.sub(l.load(means), rule.step(l, gradient, &mut memories)))),
             Parameter::ScaledClip { beta, next } => {
-                let moved = L::sub(L::load(layer.theta.add(at)), step_of::<L>(layer, rule, at, L::mul(gradient, L::splat(beta))));
-                L::store(layer.theta.add(at), unit(moved));
-                L::store(means, unit(L::mul(unit(moved), L::splat(next))));
+                let step = rule.step(l, l.mul(gradient, l.splat(beta)), &mut memories);
+                let moved = clip(l, l.sub(l.load(layer.theta.add(at)), step));
+                l.store(layer.theta.add(at), moved);
+                l.store(means, clip(l, l.mul(moved, l.splat(next))));
             }
             Parameter::Tanh { beta, next } => {
-                let m = L::load(means);
-                let slope = L::mul(L::splat(beta), L::mul(L::sub(L::splat(1.0), m), L::add(L::splat(1.0), m)));
-                let moved = L::sub(L::load(layer.theta.add(at)), step_of::<L>(layer, rule, at, L::mul(gradient, slope)));
-                L::store(layer.theta.add(at), moved);
-                L::store(means, tanh::<L>(L::mul(moved, L::splat(next))).value);
+                let m = l.load(means);
+                let slope = l.mul(l.splat(beta), l.mul(l.sub(l.splat(1.0), m), l.add(l.splat(1.0), m)));
+                let moved = l.sub(l.load(layer.theta.add(at)), rule.step(l, l.mul(gradient, slope), &mut memories));
+                l.store(layer.theta.add(at), moved);
+                l.store(means, tanh(l, l.mul(moved, l.splat(next))).value);
             }
             Parameter::Sign => {
-                let moved = unit(L::sub(L::load(layer.theta.add(at)), step_of::<L>(layer, rule, at, gradient)));
-                L::store(layer.theta.add(at), moved);
-                L::store(means, L::select(L::less(moved, L::splat(0.0)), L::splat(-1.0), L::splat(1.0)));
+                let moved = clip(l, l.sub(l.load(layer.theta.add(at)), rule.step(l, gradient, &mut memories)));
+                l.store(layer.theta.add(at), moved);
+                l.store(means, l.select(l.less(moved, l.splat(0.0)), l.splat(-1.0), l.splat(1.0)));
             }
         }
     }
 }
 
-/// The twin of [`Rule::step_of`] for 16 gradients.
+/// `x`, clipped to `[−1, 1]`.
 #[inline(always)]
-unsafe fn step_of<L: Lanes>(layer: &Update, rule: Rule, at: usize, g: L::Floats) -> L::Floats {
-    // SAFETY: as the caller of `update` vouches.
-    unsafe {
-        let (m, v) = (layer.m.wrapping_add(at), layer.v.wrapping_add(at));
-        match rule {
-            Rule::Adam { rate, root } => {
-                let g = flush::<L>(g);
-                let first = flush::<L>(L::fma(L::load(m), L::splat(BETA_1), L::mul(g, L::splat(1.0 - BETA_1))));
-                let second = flush::<L>(L::fma(L::load(v), L::splat(BETA_2), L::mul(L::mul(g, g), L::splat(1.0 - BETA_2))));
-                L::store(m, first);
-                L::store(v, second);
-                L::div(L::mul(first, L::splat(rate)), L::fma(L::sqrt(second), L::splat(root), L::splat(EPSILON)))
-            }
-            Rule::Sgd { rate } => L::mul(g, L::splat(rate)),
-            Rule::Momentum { rate } => {
-                let first = flush::<L>(L::fma(L::load(m), L::splat(MOMENTUM), g));
-                L::store(m, first);
-                L::mul(first, L::splat(rate))
-            }
-            Rule::Rmsprop { rate } => {
-                let second = flush::<L>(L::fma(L::load(v), L::splat(DECAY), L::mul(L::mul(g, g), L::splat(1.0 - DECAY))));
-                L::store(v, second);
-                L::div(L::mul(g, L::splat(rate)), L::add(L::sqrt(second), L::splat(EPSILON)))
-            }
-        }
-    }
+fn clip<L: Lanes>(l: L, x: L::Floats) -> L::Floats {
+    l.min(l.max(x, l.splat(-1.0)), l.splat(1.0))
 }

@@ -1,0 +1,101 @@
+//! Zeroed memory, aligned to cache lines.
+
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::{Deref, DerefMut, Range};
+
+/// Bytes of a cache line.
+const LINE: usize = 64;
+
+/// A fixed number of elements, zero at first. They begin at a cache line, so that no vector straddles two.
+///
+/// Kernels of several threads write to different parts through [`Aligned::pointer`].
+pub struct Aligned<T> {
+    /// The elements, and room to begin at a cache line.
+    memory: Vec<T>,
+    range: Range<usize>,
+    start: *mut T,
+}
+
+/// Floats, aligned to cache lines.
+pub type Buffer = Aligned<f32>;
+
+// SAFETY: it owns its elements, as a vector does; `start` points to them.
+unsafe impl<T: Send> Send for Aligned<T> {}
+// SAFETY: shared references only read; writing through `pointer` is unsafe, and up to those who do.
+unsafe impl<T: Sync> Sync for Aligned<T> {}
+
+impl<T: Copy + Default> Aligned<T> {
+    /// `len` zeros.
+    ///
+    /// # Panics
+    ///
+    /// If they do not fit the address space.
+    pub fn new(len: usize) -> Self {
+        const { assert!(LINE.is_multiple_of(size_of::<T>()), "elements fill cache lines") };
+        let room = LINE / size_of::<T>();
+        // Zeros come from the system, which provides a page when it is first touched. Memory aligned by the allocator would be written here, all of it.
+        let mut memory = vec![T::default(); if len == 0 { 0 } else { len + room }];
+        let skipped = (memory.as_ptr() as usize).wrapping_neg() % LINE / size_of::<T>();
+        let range = if len == 0 { 0..0 } else { skipped..skipped + len };
+        let start = if len == 0 { core::ptr::null_mut() } else { memory[range.clone()].as_mut_ptr() };
+        Self { memory, range, start }
+    }
+}
+
+impl<T> Aligned<T> {
+    /// The first element; null if there are none.
+    pub fn pointer(&self) -> *mut T {
+        self.start
+    }
+}
+
+impl<T> Deref for Aligned<T> {
+    type Target = [T];
+
+    #[inline]
+    fn deref(&self) -> &[T] {
+        &self.memory[self.range.clone()]
+    }
+}
+
+impl<T> DerefMut for Aligned<T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [T] {
+        &mut self.memory[self.range.clone()]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_zeroed_and_aligned() {
+        for len in [1, 15, 16, 17, 1000] {
+            let buffer = Buffer::new(len);
+            assert_eq!((buffer.len(), buffer.pointer() as usize % LINE), (len, 0));
+            assert!(buffer.iter().all(|&x| x == 0.0));
+            let bytes = Aligned::<u8>::new(len);
+            assert_eq!((bytes.len(), bytes.as_ptr() as usize % LINE), (len, 0));
+        }
+    }
+
+    #[test]
+    fn no_elements_are_a_null_pointer() {
+        let buffer = Buffer::new(0);
+        assert!(buffer.pointer().is_null() && buffer.is_empty());
+    }
+
+    #[test]
+    fn pointer_and_slice_see_the_same_memory() {
+        let mut buffer = Buffer::new(20);
+        buffer[3] = 1.0;
+        // SAFETY: within the buffer, and nobody else touches it.
+        unsafe {
+            assert_eq!(*buffer.pointer().add(3), 1.0);
+            *buffer.pointer().add(19) = 2.0;
+        }
+        assert_eq!(buffer[19], 2.0);
+    }
+}
