@@ -35,7 +35,6 @@ extern crate alloc;
 mod error;
 mod export;
 mod file;
-mod inputs;
 mod kernels;
 mod layer;
 mod matrix;
@@ -46,12 +45,10 @@ mod predictor;
 mod preprocessing;
 mod products;
 pub mod quantiser;
-#[cfg(feature = "std")]
-mod save;
 mod threshold;
+mod values;
 
 pub use error::Error;
-pub use inputs::Inputs;
 pub use kernels::Isa;
 pub use layer::{Layer, Output};
 pub use matrix::{BitMatrix, MAX_COLUMNS};
@@ -63,3 +60,4 @@ pub use preprocessing::Preprocessing;
 pub use products::Products;
 pub use quantiser::Quantiser;
 pub use threshold::{threshold_of_bytes, threshold_of_spins};
+pub use values::Values;

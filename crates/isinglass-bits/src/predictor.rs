@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use crate::kernels::{ByteWeights, Counts, GROUP, Images, Scratch, SpinPanels, limits_of_bytes, limits_of_spins, words_of};
 use crate::prediction::{argmax, softmax};
-use crate::{Error, Inputs, Isa, Model, Prediction, Quantiser};
+use crate::{Error, Isa, Model, Prediction, Quantiser, Values};
 
 /// Rows that go through the network side by side.
 const TILE: usize = 8;
@@ -18,7 +18,7 @@ const PRODUCTS: usize = 1 << 27;
 
 /// Predicts with a packed model. A clone shares the weights and has its own working memory, for use on another thread.
 ///
-/// Methods take anything that turns into [`Inputs`]: bytes, or real numbers if the model has a [`Quantiser`](crate::Quantiser).
+/// Methods take anything that turns into [`Values`]: bytes, or real numbers if the model has a [`Quantiser`](crate::Quantiser).
 /// All memory except that of the results is allocated when the predictor is made.
 #[derive(Clone)]
 pub struct Predictor {
@@ -88,7 +88,7 @@ impl Predictor {
     /// # Errors
     ///
     /// As [`Predictor::sums`].
-    pub fn predict<'a>(&mut self, inputs: impl Into<Inputs<'a>>) -> Result<Prediction, Error> {
+    pub fn predict<'a>(&mut self, inputs: impl Into<Values<'a>>) -> Result<Prediction, Error> {
         let sums = self.sums(inputs)?;
         self.prediction_of(&sums)
     }
@@ -99,7 +99,7 @@ impl Predictor {
     ///
     /// [`Error::Inputs`] if these are not whole rows, or bytes for a model of real numbers, or real numbers for a model of bytes;
     /// [`Error::NotFinite`] if a real number is missing or infinite.
-    pub fn sums<'a>(&mut self, inputs: impl Into<Inputs<'a>>) -> Result<Vec<i32>, Error> {
+    pub fn sums<'a>(&mut self, inputs: impl Into<Values<'a>>) -> Result<Vec<i32>, Error> {
         let inputs = inputs.into();
         let mut sums = vec![0; self.plan.rows(inputs)? * self.plan.sums_per_row()];
         self.sums_into(inputs, &mut sums);
@@ -111,7 +111,7 @@ impl Predictor {
     /// # Errors
     ///
     /// As [`Predictor::sums`].
-    pub fn probabilities<'a>(&mut self, inputs: impl Into<Inputs<'a>>) -> Result<Vec<f64>, Error> {
+    pub fn probabilities<'a>(&mut self, inputs: impl Into<Values<'a>>) -> Result<Vec<f64>, Error> {
         let sums = self.sums(inputs)?;
         Ok(self.plan.probabilities_of(&sums))
     }
@@ -121,7 +121,7 @@ impl Predictor {
     /// # Errors
     ///
     /// As [`Predictor::sums`].
-    pub fn classes<'a>(&mut self, inputs: impl Into<Inputs<'a>>) -> Result<Vec<usize>, Error> {
+    pub fn classes<'a>(&mut self, inputs: impl Into<Values<'a>>) -> Result<Vec<usize>, Error> {
         let sums = self.sums(inputs)?;
         Ok(self.plan.classes_of(&sums))
     }
@@ -132,7 +132,7 @@ impl Predictor {
     ///
     /// As [`Predictor::sums`].
     #[cfg(feature = "std")]
-    pub fn predict_on<'a>(&mut self, inputs: impl Into<Inputs<'a>>, threads: usize) -> Result<Prediction, Error> {
+    pub fn predict_on<'a>(&mut self, inputs: impl Into<Values<'a>>, threads: usize) -> Result<Prediction, Error> {
         let sums = self.sums_on(inputs, threads)?;
         self.prediction_of(&sums)
     }
@@ -143,7 +143,7 @@ impl Predictor {
     ///
     /// As [`Predictor::sums`].
     #[cfg(feature = "std")]
-    pub fn sums_on<'a>(&mut self, inputs: impl Into<Inputs<'a>>, threads: usize) -> Result<Vec<i32>, Error> {
+    pub fn sums_on<'a>(&mut self, inputs: impl Into<Values<'a>>, threads: usize) -> Result<Vec<i32>, Error> {
         let (plan, inputs) = (self.plan.clone(), inputs.into());
         let (count, per_row) = (plan.rows(inputs)?, plan.sums_per_row());
         let part = count.div_ceil(threads.max(1)).max(PRODUCTS / plan.products.max(1)).next_multiple_of(TILE);
@@ -187,10 +187,10 @@ impl Predictor {
     }
 
     /// `inputs` are those that [`Plan::rows`] accepted.
-    fn sums_into(&mut self, inputs: Inputs<'_>, sums: &mut [i32]) {
+    fn sums_into(&mut self, inputs: Values<'_>, sums: &mut [i32]) {
         let Self { plan, tile, single, quantised } = self;
         match (inputs, &plan.quantiser) {
-            (Inputs::Reals(reals), Some(quantiser)) => {
+            (Values::Floats(reals), Some(quantiser)) => {
                 let rows = reals.chunks(TILE * plan.inputs).zip(sums.chunks_mut(TILE * plan.sums_per_row()));
                 for (reals, sums) in rows {
                     let bytes = &mut quantised[..reals.len()];
@@ -198,7 +198,7 @@ impl Predictor {
                     sums_of_bytes(plan, tile, single, bytes, sums);
                 }
             }
-            (Inputs::Bytes(bytes), None) => sums_of_bytes(plan, tile, single, bytes, sums),
+            (Values::Bytes(bytes), None) => sums_of_bytes(plan, tile, single, bytes, sums),
             _ => unreachable!("refused before"),
         }
     }
@@ -224,18 +224,18 @@ impl Plan {
     }
 
     /// Number of rows, if the model can take these.
-    fn rows(&self, inputs: Inputs<'_>) -> Result<usize, Error> {
+    fn rows(&self, inputs: Values<'_>) -> Result<usize, Error> {
         match (inputs, &self.quantiser) {
-            (Inputs::Reals(reals), Some(quantiser)) => quantiser.check(reals)?,
-            (Inputs::Bytes(bytes), None) => {
+            (Values::Floats(reals), Some(quantiser)) => quantiser.check(reals)?,
+            (Values::Bytes(bytes), None) => {
                 if !bytes.len().is_multiple_of(self.inputs) {
                     return Err(Error::Inputs(format!("{} bytes do not make whole images of {}", bytes.len(), self.inputs)));
                 }
             }
-            (Inputs::Bytes(_), Some(_)) => {
+            (Values::Bytes(_), Some(_)) => {
                 return Err(Error::Inputs("this model takes real numbers and quantises them itself; it was given bytes".into()));
             }
-            (Inputs::Reals(_), None) => return Err(Error::Inputs("this model takes bytes; it was given real numbers".into())),
+            (Values::Floats(_), None) => return Err(Error::Inputs("this model takes bytes; it was given real numbers".into())),
         }
         Ok(inputs.len() / self.inputs)
     }

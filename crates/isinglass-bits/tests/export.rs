@@ -2,7 +2,7 @@
 
 mod support;
 
-use isinglass_bits::{BitMatrix, Inputs, Layer, Model, Network, Output, Preprocessing};
+use isinglass_bits::{BitMatrix, Layer, Model, Network, Output, Preprocessing, Values};
 use support::Random;
 use support::exports::{cc_knows, compile, directory, onnxruntime, run};
 
@@ -113,7 +113,7 @@ fn c_gives_the_sums_and_classes_of_the_predictor() {
         let name = format!("net_{index}");
         let program = compile(&directory, &name, &model.to_c(&name).unwrap(), &format!("-std=c99 -O2 -DNET_{index}_MAIN"));
         let images = images(&mut Random(1 + index as u64), model.inputs());
-        let text = run(&program, Inputs::from(&images));
+        let text = run(&program, Values::from(&images));
         assert_same(model, &images, &text.lines().collect::<Vec<_>>());
     }
 }
@@ -123,7 +123,7 @@ fn onnxruntime_gives_the_sums_and_classes_of_the_predictor() {
     let mut random = Random(3);
     let models: Vec<Model> = models().into_iter().chain([deep(&mut random)]).collect();
     let images: Vec<Vec<u8>> = models.iter().map(|model| self::images(&mut random, model.inputs())).collect();
-    let cases: Vec<_> = models.iter().zip(images.iter().map(Inputs::from)).collect();
+    let cases: Vec<_> = models.iter().zip(images.iter().map(Values::from)).collect();
     let Some(lines) = onnxruntime(&directory("export-onnx"), &cases) else { return };
     for ((model, images), lines) in models.iter().zip(&images).zip(lines) {
         assert_same(model, images, &lines.iter().map(String::as_str).collect::<Vec<_>>());

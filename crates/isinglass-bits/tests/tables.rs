@@ -4,7 +4,7 @@ mod support;
 
 use std::sync::Arc;
 
-use isinglass_bits::{BitMatrix, Error, Inputs, Isa, Layer, Model, Network, Output, Predictor, Preprocessing, Quantiser};
+use isinglass_bits::{BitMatrix, Error, Isa, Layer, Model, Network, Output, Predictor, Preprocessing, Quantiser, Values};
 use support::exports::{cc_knows, compile, directory, onnxruntime, run};
 use support::{Plain, Random};
 
@@ -106,7 +106,7 @@ fn c_quantises_by_the_rule_whatever_the_flags() {
     let expected: Vec<u8> = rules.iter().flat_map(|(c, f, values)| values.iter().map(|&value| byte_by_doubles(value, *c, *f))).collect();
     for (number, flags) in FLAGS.into_iter().enumerate() {
         if cc_knows(flags) {
-            let text = run(&compile(&directory, &format!("rules_{number}"), &program, flags), Inputs::from(&records));
+            let text = run(&compile(&directory, &format!("rules_{number}"), &program, flags), Values::from(&records));
             let found: Vec<u8> = text.lines().map(|line| byte_of_sum(line.parse().unwrap())).collect();
             assert_eq!(found.len(), expected.len());
             if let Some(place) = (0..found.len()).find(|&place| found[place] != expected[place]) {
@@ -122,7 +122,7 @@ fn onnxruntime_quantises_by_the_rule() {
     let mut random = Random(23);
     let models: Vec<Model> = RULES.iter().map(|&(centre, factor)| thermometer(centre, factor)).collect();
     let values: Vec<Vec<f32>> = RULES.iter().map(|&(centre, factor)| values_for_exports(centre, factor, &mut random)).collect();
-    let cases: Vec<_> = models.iter().zip(values.iter().map(Inputs::from)).collect();
+    let cases: Vec<_> = models.iter().zip(values.iter().map(Values::from)).collect();
     let Some(lines) = onnxruntime(&directory("tables-onnx-rules"), &cases) else { return };
     for (((centre, factor), values), lines) in RULES.into_iter().zip(&values).zip(lines) {
         for (&value, line) in values.iter().zip(lines) {
@@ -216,7 +216,7 @@ fn c_predicts_real_rows_as_the_predictor_does() {
     for (index, (model, _, values)) in tables().iter().enumerate() {
         let name = format!("table_{index}");
         let program = compile(&directory, &name, &model.to_c(&name).unwrap(), &format!("-std=c99 -O2 -DTABLE_{index}_MAIN"));
-        let lines: Vec<String> = run(&program, Inputs::from(values)).lines().map(str::to_owned).collect();
+        let lines: Vec<String> = run(&program, Values::from(values)).lines().map(str::to_owned).collect();
         assert_same(model, values, &lines);
     }
 }
@@ -231,13 +231,13 @@ fn c_has_the_names_of_the_classes() {
     let code = model.with_class_names(names).unwrap().to_c("net").unwrap();
     let main = "#include <stdio.h>\nint main(void)\n{\n    uint32_t i;\n    for (i = 0; i < NET_CLASSES; i++) printf(\"%s;\", net_class_names[i]);\n    return 0;\n}\n";
     let program = compile(&directory("tables-c"), "names", &(code + main), "-std=c99");
-    assert_eq!(run(&program, Inputs::Bytes(&[])), names.map(|name| format!("{name};")).concat());
+    assert_eq!(run(&program, Values::Bytes(&[])), names.map(|name| format!("{name};")).concat());
 }
 
 #[test]
 fn onnxruntime_predicts_real_rows_as_the_predictor_does() {
     let tables = tables();
-    let cases: Vec<_> = tables.iter().map(|(model, _, values)| (model, Inputs::from(values))).collect();
+    let cases: Vec<_> = tables.iter().map(|(model, _, values)| (model, Values::from(values))).collect();
     let Some(lines) = onnxruntime(&directory("tables-onnx"), &cases) else { return };
     for ((model, _, values), lines) in tables.iter().zip(lines) {
         assert_same(model, values, &lines);

@@ -154,7 +154,7 @@ impl<'a> Counterpart<'a> {
         }
         let indices = rows.indices();
         let probabilities = match self.kind {
-            Kind::Surrogate => self.surrogate_probabilities(&rows, &indices),
+            Kind::Surrogate => self.surrogate_probabilities(&rows, &indices)?,
             Kind::Binary | Kind::Sampled { .. } => {
                 let mut votes = Votes::new(indices.len(), classes);
                 self.vote(&rows, &indices, &mut votes, &mut |_, _| {})?;
@@ -174,7 +174,7 @@ impl<'a> Counterpart<'a> {
         examples.check_fit(self.network.config())?;
         let indices = examples.chosen(indices)?;
         match self.kind {
-            Kind::Surrogate => Ok(surrogate_score(&mut self.engine(&indices), examples, &indices, self.network.input())),
+            Kind::Surrogate => Ok(surrogate_score(&mut self.engine(&indices)?, examples, &indices, self.network.input())),
             Kind::Binary | Kind::Sampled { .. } => {
                 let mut votes = Votes::new(indices.len(), self.network.config().classes);
                 self.vote(examples.rows(), &indices, &mut votes, &mut |_, _| {})?;
@@ -236,19 +236,19 @@ impl<'a> Counterpart<'a> {
             return Ok(packing::predictor(self.network, None)?.sums_on(&*bytes, self.threads)?);
         }
         let indices = rows.indices();
-        let mut engine = self.engine(&indices);
+        let mut engine = self.engine(&indices)?;
         let mut spins = SpinNetwork::deterministic(&mut engine, self.network.input(), &rows);
         Ok(indices.chunks(spins.batch()).flat_map(|indices| spins.output_sums(&rows, indices)).map(|sum| sum as i32).collect())
     }
 
     /// An engine for some examples.
-    fn engine(&self, indices: &[u32]) -> Engine {
+    fn engine(&self, indices: &[u32]) -> Result<Engine, Error> {
         Engine::new(self.network, Purpose::Evaluation, BATCH.min(indices.len()), self.threads)
     }
 
-    fn surrogate_probabilities(&self, rows: &Rows<'_>, indices: &[u32]) -> Vec<f64> {
+    fn surrogate_probabilities(&self, rows: &Rows<'_>, indices: &[u32]) -> Result<Vec<f64>, Error> {
         let classes = self.network.config().classes;
-        let mut engine = self.engine(indices);
+        let mut engine = self.engine(indices)?;
         let last = engine.layers.len() - 1;
         let mut probabilities = Vec::with_capacity(indices.len() * classes);
         for (batch, indices) in indices.chunks(engine.batch()).enumerate() {
@@ -260,7 +260,7 @@ impl<'a> Counterpart<'a> {
                 softmax(&mut probabilities[start..]);
             }
         }
-        probabilities
+        Ok(probabilities)
     }
 
     /// Lets the networks vote, one after the other; `told` hears how many have done so.
@@ -288,7 +288,7 @@ impl<'a> Counterpart<'a> {
             }
             return Ok(());
         }
-        let mut engine = self.engine(indices);
+        let mut engine = self.engine(indices)?;
         let mut spins = match is_drawn {
             false => SpinNetwork::deterministic(&mut engine, network.input(), rows),
             true => SpinNetwork::sampled(&mut engine, network.input(), rows),
@@ -315,12 +315,16 @@ pub struct Inference {
 
 impl Inference {
     /// Lays a network out for batches of at most this size.
-    pub fn new(network: &Network, batch: usize, threads: usize) -> Self {
-        Self {
-            engine: Engine::new(network, Purpose::Evaluation, batch.max(1), threads),
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InstructionSet`] if `ISINGLASS_SIMD` names one that this machine does not have.
+    pub fn new(network: &Network, batch: usize, threads: usize) -> Result<Self, Error> {
+        Ok(Self {
+            engine: Engine::new(network, Purpose::Evaluation, batch.max(1), threads)?,
             config: network.config().clone(),
             input: network.input().clone(),
-        }
+        })
     }
 
     /// The surrogate on some examples.

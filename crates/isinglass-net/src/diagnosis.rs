@@ -65,7 +65,7 @@ impl Diagnosis {
     pub fn new(network: &Network, examples: &Examples<'_>, indices: &[u32], threads: usize) -> Result<Self, Error> {
         examples.check_fit(network.config())?;
         examples.chosen(Some(indices))?;
-        let signals = Signals::measure(network, examples, indices, threads);
+        let signals = Signals::measure(network, examples, indices, threads)?;
         let mut layers = Vec::with_capacity(network.layers().len());
         let mut predicted = None;
         for (index, layer) in network.layers().iter().enumerate() {
@@ -144,10 +144,10 @@ struct Neurons {
 }
 
 impl Signals {
-    fn measure(network: &Network, examples: &Examples<'_>, indices: &[u32], threads: usize) -> Self {
+    fn measure(network: &Network, examples: &Examples<'_>, indices: &[u32], threads: usize) -> Result<Self, Error> {
         // What is trained does not matter: nothing moves.
         let purpose = Purpose::Training { parametrisation: Parametrisation::Free, variance_gradient: true, slots: [false; 2] };
-        let mut engine = Engine::new(network, purpose, BATCH.min(indices.len()), threads);
+        let mut engine = Engine::new(network, purpose, BATCH.min(indices.len()), threads)?;
         engine.keep_fields();
         let mut gradient_squares = vec![0.0; network.layers().len()];
         let mut fields = vec![0.0; network.layers().len()];
@@ -185,7 +185,7 @@ impl Signals {
                 neurons.saturated /= count * layer.outputs() as f64;
             }
         }
-        Self { inputs: inputs / (count * examples.features() as f64), fields, neurons, gradient_squares }
+        Ok(Self { inputs: inputs / (count * examples.features() as f64), fields, neurons, gradient_squares })
     }
 }
 

@@ -15,7 +15,7 @@ pub use batch::Scale;
 pub use layer::{EngineLayer, Parametrisation};
 pub use output::BatchScore;
 
-use crate::Network;
+use crate::{Error, Network};
 use crate::buffer::Buffer;
 use crate::kernels::{Backward, Field, Forward, Kernels, LANES, MAX_ROWS, Moments, Rule, Scratch, Sink, Update};
 use crate::pool::Pool;
@@ -90,8 +90,12 @@ fn rows_of(outputs: usize) -> usize {
 
 impl Engine {
     /// Lays out a network for batches of up to `batch` examples.
-    pub fn new(network: &Network, purpose: Purpose, batch: usize, threads: usize) -> Self {
-        Self::with_kernels(network, purpose, batch, threads, Kernels::choose().unwrap_or_else(|error| panic!("{error}")))
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InstructionSet`] if `ISINGLASS_SIMD` names an instruction set that this machine does not have.
+    pub fn new(network: &Network, purpose: Purpose, batch: usize, threads: usize) -> Result<Self, Error> {
+        Ok(Self::with_kernels(network, purpose, batch, threads, Kernels::choose()?))
     }
 
     /// The same with chosen kernels.

@@ -11,69 +11,10 @@
 
 use std::sync::OnceLock;
 
+use isinglass_bits::Values;
 use sha2::{Digest, Sha256};
 
 use crate::{Error, NetworkConfig};
-
-/// Raw values, one example after the other.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Values<'a> {
-    /// Bytes, e.g. grey values.
-    Bytes(&'a [u8]),
-    /// Any finite numbers.
-    Floats(&'a [f32]),
-}
-
-impl Values<'_> {
-    /// Number of values.
-    pub fn len(&self) -> usize {
-        match self {
-            Self::Bytes(bytes) => bytes.len(),
-            Self::Floats(floats) => floats.len(),
-        }
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-}
-
-impl<'a> From<&'a [u8]> for Values<'a> {
-    fn from(bytes: &'a [u8]) -> Self {
-        Self::Bytes(bytes)
-    }
-}
-
-impl<'a> From<&'a Vec<u8>> for Values<'a> {
-    fn from(bytes: &'a Vec<u8>) -> Self {
-        Self::Bytes(bytes)
-    }
-}
-
-impl<'a, const N: usize> From<&'a [u8; N]> for Values<'a> {
-    fn from(bytes: &'a [u8; N]) -> Self {
-        Self::Bytes(bytes)
-    }
-}
-
-impl<'a> From<&'a [f32]> for Values<'a> {
-    fn from(floats: &'a [f32]) -> Self {
-        Self::Floats(floats)
-    }
-}
-
-impl<'a> From<&'a Vec<f32>> for Values<'a> {
-    fn from(floats: &'a Vec<f32>) -> Self {
-        Self::Floats(floats)
-    }
-}
-
-impl<'a, const N: usize> From<&'a [f32; N]> for Values<'a> {
-    fn from(floats: &'a [f32; N]) -> Self {
-        Self::Floats(floats)
-    }
-}
 
 /// Whole rows of finite values.
 #[derive(Debug, Clone, Copy)]

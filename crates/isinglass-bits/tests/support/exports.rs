@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use isinglass_bits::{Inputs, Model};
+use isinglass_bits::{Model, Values};
 
 /// All warnings, as errors.
 pub const STRICT: &str = "-Wall -Wextra -Werror -pedantic -Wconversion -Wshadow -Wvla";
@@ -44,7 +44,7 @@ pub fn compile(directory: &Path, name: &str, code: &str, flags: &str) -> PathBuf
 }
 
 /// What a program writes when it reads these inputs.
-pub fn run(program: &Path, inputs: Inputs<'_>) -> String {
+pub fn run(program: &Path, inputs: Values<'_>) -> String {
     let raw = program.with_extension("raw");
     std::fs::write(&raw, bytes_of(inputs)).unwrap();
     let output = Command::new(program).stdin(std::fs::File::open(raw).unwrap()).output().unwrap();
@@ -53,7 +53,7 @@ pub fn run(program: &Path, inputs: Inputs<'_>) -> String {
 }
 
 /// What onnxruntime prints, a line for each row of each model; `None` without a Python that has it.
-pub fn onnxruntime(directory: &Path, cases: &[(&Model, Inputs<'_>)]) -> Option<Vec<Vec<String>>> {
+pub fn onnxruntime(directory: &Path, cases: &[(&Model, Values<'_>)]) -> Option<Vec<Vec<String>>> {
     let Some(python) = std::env::var_os("ISINGLASS_PYTHON") else {
         eprintln!("skipped: ISINGLASS_PYTHON names no Python with onnxruntime");
         return None;
@@ -75,9 +75,9 @@ pub fn onnxruntime(directory: &Path, cases: &[(&Model, Inputs<'_>)]) -> Option<V
     Some(of_cases)
 }
 
-fn bytes_of(inputs: Inputs<'_>) -> Vec<u8> {
+fn bytes_of(inputs: Values<'_>) -> Vec<u8> {
     match inputs {
-        Inputs::Bytes(bytes) => bytes.to_vec(),
-        Inputs::Reals(reals) => reals.iter().flat_map(|real| real.to_le_bytes()).collect(),
+        Values::Bytes(bytes) => bytes.to_vec(),
+        Values::Floats(reals) => reals.iter().flat_map(|real| real.to_le_bytes()).collect(),
     }
 }

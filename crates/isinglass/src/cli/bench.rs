@@ -76,7 +76,7 @@ impl Args {
         bar.set_length(plan.len() as u64);
         let mut rows = Vec::new();
         for (batch, threads) in plan {
-            let mut sides = Sides::new(&model, &floats, batch, threads);
+            let mut sides = Sides::new(&model, &floats, batch, threads)?;
             let count = batch * model.inputs();
             let examples = Examples::new(Values::Bytes(&images[..count]), model.inputs(), &labels[..batch], model.classes())?;
             let (packed, float) = sides.measure(&images[..count], &examples, Duration::from_secs_f64(self.seconds))?;
@@ -101,13 +101,16 @@ impl Args {
 }
 
 impl<'a> Sides<'a> {
-    fn new(model: &Model, floats: &'a [Network], batch: usize, threads: usize) -> Self {
+    fn new(model: &Model, floats: &'a [Network], batch: usize, threads: usize) -> Result<Self, CliError> {
         let float = match batch {
             // The kernels for training work on 16 images, however few there are.
             1 => Float::Rows(floats),
-            _ => Float::Batches(floats.iter().map(|network| Inference::new(network, batch, threads)).collect()),
+            _ => {
+                let engines: Result<_, _> = floats.iter().map(|network| Inference::new(network, batch, threads)).collect();
+                Float::Batches(engines?)
+            }
         };
-        Self { packed: model.predictor(), float, threads }
+        Ok(Self { packed: model.predictor(), float, threads })
     }
 
     /// Median seconds of both for one batch.
@@ -209,7 +212,7 @@ fn agreement(model: &Model, floats: &[Network], images: &[u8], labels: &[u8], th
     };
     let examples = Examples::new(Values::Bytes(images), model.inputs(), &labels, model.classes())?;
     let indices: Vec<u32> = (0..labels.len() as u32).collect();
-    let score = Inference::new(&floats[0], 256, threads).score(&examples, &indices)?;
+    let score = Inference::new(&floats[0], 256, threads)?.score(&examples, &indices)?;
     Ok((score.accuracy * labels.len() as f64).round() as usize)
 }
 

@@ -8,26 +8,26 @@ use core::ops::Range;
 /// Slices, arrays and vectors turn into it by themselves:
 ///
 /// ```
-/// use isinglass_bits::Inputs;
+/// use isinglass_bits::Values;
 ///
 /// let images = vec![0u8, 255];
-/// assert!(matches!(Inputs::from(&images), Inputs::Bytes([0, 255])));
-/// assert!(matches!(Inputs::from(&[0.5, -1.0]), Inputs::Reals(_)));
+/// assert!(matches!(Values::from(&images), Values::Bytes([0, 255])));
+/// assert!(matches!(Values::from(&[0.5, -1.0]), Values::Floats(_)));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Inputs<'a> {
+pub enum Values<'a> {
     /// Bytes, such as the pixels of images.
     Bytes(&'a [u8]),
     /// Real numbers.
-    Reals(&'a [f32]),
+    Floats(&'a [f32]),
 }
 
-impl<'a> Inputs<'a> {
+impl<'a> Values<'a> {
     /// Number of values.
     pub fn len(self) -> usize {
         match self {
             Self::Bytes(bytes) => bytes.len(),
-            Self::Reals(reals) => reals.len(),
+            Self::Floats(reals) => reals.len(),
         }
     }
 
@@ -44,43 +44,43 @@ impl<'a> Inputs<'a> {
     pub fn slice(self, range: Range<usize>) -> Self {
         match self {
             Self::Bytes(bytes) => Self::Bytes(&bytes[range]),
-            Self::Reals(reals) => Self::Reals(&reals[range]),
+            Self::Floats(reals) => Self::Floats(&reals[range]),
         }
     }
 }
 
-impl<'a> From<&'a [u8]> for Inputs<'a> {
+impl<'a> From<&'a [u8]> for Values<'a> {
     fn from(bytes: &'a [u8]) -> Self {
         Self::Bytes(bytes)
     }
 }
 
-impl<'a, const LEN: usize> From<&'a [u8; LEN]> for Inputs<'a> {
+impl<'a, const LEN: usize> From<&'a [u8; LEN]> for Values<'a> {
     fn from(bytes: &'a [u8; LEN]) -> Self {
         Self::Bytes(bytes)
     }
 }
 
-impl<'a> From<&'a Vec<u8>> for Inputs<'a> {
+impl<'a> From<&'a Vec<u8>> for Values<'a> {
     fn from(bytes: &'a Vec<u8>) -> Self {
         Self::Bytes(bytes)
     }
 }
 
-impl<'a> From<&'a [f32]> for Inputs<'a> {
+impl<'a> From<&'a [f32]> for Values<'a> {
     fn from(reals: &'a [f32]) -> Self {
-        Self::Reals(reals)
+        Self::Floats(reals)
     }
 }
 
-impl<'a, const LEN: usize> From<&'a [f32; LEN]> for Inputs<'a> {
+impl<'a, const LEN: usize> From<&'a [f32; LEN]> for Values<'a> {
     fn from(reals: &'a [f32; LEN]) -> Self {
-        Self::Reals(reals)
+        Self::Floats(reals)
     }
 }
 
-impl<'a> From<&'a Vec<f32>> for Inputs<'a> {
+impl<'a> From<&'a Vec<f32>> for Values<'a> {
     fn from(reals: &'a Vec<f32>) -> Self {
-        Self::Reals(reals)
+        Self::Floats(reals)
     }
 }
