@@ -4,9 +4,10 @@ mod support;
 
 use std::path::{Path, PathBuf};
 
-use isinglass_net::{Checkpoint, Error, Goal, Means, NetworkConfig, Optimizer, Rng, Surrogate, TrainConfig, Trainer, canonical_json};
+use isinglass_net::{Checkpoint, Error, Goal, Means, NetworkConfig, Optimizer, Surrogate, TrainConfig, Trainer, canonical_json};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
-use support::problem::{Problem, directory};
+use support::files::directory;
+use support::problem::Problem;
 use support::random::Random;
 
 fn problem() -> Problem {
@@ -22,7 +23,7 @@ fn checkpoint(surrogate: Surrogate, optimizer: Optimizer, means: Means) -> Check
     let config = TrainConfig { optimizer, means, goal, batch: 10, epochs: 3, seed: 17, ..TrainConfig::default() };
     let mut trainer = Trainer::new(network.init(17).unwrap(), config, &problem.examples()).unwrap().with_threads(1);
     (0..4).for_each(|_| drop(trainer.step().unwrap()));
-    trainer.checkpoint()
+    trainer.checkpoint().unwrap()
 }
 
 fn usual() -> Checkpoint {
@@ -78,6 +79,7 @@ fn the_file_is_plain_safetensors_with_one_canonical_key() {
     names.sort();
     let mut expected: Vec<String> = (0..3)
         .flat_map(|layer| ["means", "bias", "theta", "m", "v", "bias_m", "bias_v"].map(|name| format!("layers.{layer}.{name}")))
+        .chain(["partition.train".to_string(), "partition.validation".to_string()])
         .collect();
     expected.sort();
     assert_eq!(names, expected);
@@ -102,10 +104,10 @@ fn the_file_is_plain_safetensors_with_one_canonical_key() {
 #[test]
 fn the_initial_network_can_be_had_again() {
     let checkpoint = usual();
-    let initial = checkpoint.initial_network().unwrap();
-    assert_eq!(initial.layers(), checkpoint.network().config.init(17).unwrap().layers);
+    let initial = checkpoint.network().initial().unwrap().unwrap();
+    assert_eq!(initial.layers(), checkpoint.network().config().init(17).unwrap().layers());
     assert_ne!(initial.layers(), checkpoint.network().layers());
-    assert_eq!(initial.preprocessing, checkpoint.network().preprocessing);
+    assert_eq!(initial.input(), checkpoint.network().input());
 }
 
 /// Loading must refuse, with a message that names the file.
@@ -221,16 +223,29 @@ fn a_file_that_claims_to_be_huge_is_refused_without_making_room_for_it() {
     Checkpoint::load(&file(&directory, &with_metadata(&bytes, |_| ()))).unwrap();
     let huge = serde_json::json!(1u64 << 52);
     for (part, key) in
-        [("network", "width"), ("network", "inputs"), ("network", "depth"), ("network", "classes"), ("train", "batch"), ("state", "step")]
+        [("network", "inputs"), ("network", "classes"), ("train", "batch"), ("train", "epochs"), ("state", "step")]
     {
         assert_refused(&file(&directory, &with_metadata(&bytes, |value| value[part][key] = huge.clone())), key);
     }
+    for hidden in [serde_json::json!([7, 1u64 << 52]), serde_json::json!(vec![1; 20_000]), serde_json::json!([])] {
+        assert_refused(&file(&directory, &with_metadata(&bytes, |value| value["network"]["hidden"] = hidden.clone())), "hidden");
+    }
+    // Format 1 had one width for all layers.
+    for (key, other) in [("depth", "width"), ("width", "depth")] {
+        let old = with_metadata(&bytes, |value| {
+            value["format"] = serde_json::json!(1);
+            value["network"][key] = huge.clone();
+            value["network"][other] = serde_json::json!(7);
+            value["network"].as_object_mut().unwrap().remove("hidden");
+        });
+        assert_refused(&file(&directory, &old), key);
+    }
     assert_refused(&file(&directory, &with_metadata(&bytes, |value| value["examples"] = huge.clone())), "examples");
-    for (what, newer) in [("format", serde_json::json!(2)), ("more", serde_json::json!("unknown"))] {
+    for (what, newer) in [("format", serde_json::json!(3)), ("more", serde_json::json!("unknown"))] {
         assert_refused(&file(&directory, &with_metadata(&bytes, |value| value[what] = newer.clone())), what);
     }
-    let newer = file(&directory, &with_metadata(&bytes, |value| value["format"] = serde_json::json!(2)));
-    assert!(Checkpoint::load(&newer).unwrap_err().to_string().contains("format 2"));
+    let newer = file(&directory, &with_metadata(&bytes, |value| value["format"] = serde_json::json!(3)));
+    assert!(Checkpoint::load(&newer).unwrap_err().to_string().contains("format 3"));
 }
 
 #[test]
@@ -260,7 +275,7 @@ fn a_file_that_cannot_be_written_leaves_the_old_one_alone() {
 
 #[test]
 fn a_run_goes_on_with_its_own_examples_only() {
-    let refused = |problem: &Problem| match Trainer::resume(usual(), problem.examples(), 1) {
+    let refused = |problem: &Problem| match Trainer::resume(usual(), &problem.examples()) {
         Ok(_) => panic!("resumed with other examples"),
         Err(error) => assert!(matches!(&error, Error::Examples(message) if message.contains("not the training examples")), "{error}"),
     };
@@ -271,7 +286,7 @@ fn a_run_goes_on_with_its_own_examples_only() {
     other.labels[29] = (other.labels[29] + 1) % 3;
     refused(&other);
     refused(&Problem::noise(5, 3, 31, 4));
-    assert!(Trainer::resume(usual(), problem().examples(), 1).is_ok());
+    assert!(Trainer::resume(usual(), &problem().examples()).is_ok());
 }
 
 #[test]
@@ -279,9 +294,9 @@ fn a_run_goes_on_with_its_own_optimiser_only() {
     let problem = problem();
     let descent = checkpoint(Surrogate::Deterministic, Optimizer::Sgd, Means::Clip);
     let with = |change: &dyn Fn(&mut TrainConfig)| {
-        let mut changed = descent.clone();
-        change(&mut changed.train);
-        Trainer::resume(changed, problem.examples(), 1).map(|mut trainer| trainer.step().unwrap())
+        let mut config = descent.train_config().clone();
+        change(&mut config);
+        Trainer::resume(descent.clone().with_train_config(config), &problem.examples()).map(|mut trainer| trainer.step().unwrap())
     };
     assert!(with(&|_| ()).is_ok() && with(&|train| train.lr = 0.5).is_ok() && with(&|train| train.epochs = 9).is_ok());
     let changes: [&dyn Fn(&mut TrainConfig); 3] =

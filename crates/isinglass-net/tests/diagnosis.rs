@@ -2,9 +2,10 @@
 
 mod support;
 
-use isinglass_net::{Diagnosis, Error, Examples, Init, LayerDiagnosis, Network, NetworkConfig, Neuron, Rng, Surrogate, Values};
+use isinglass_net::{Diagnosis, Error, Examples, Init, LayerDiagnosis, Network, NetworkConfig, Neuron, Surrogate, Values};
 use isinglass_theory::activation::FieldPair;
 use isinglass_theory::{Correlation, MeanField};
+use support::networks::changed;
 use support::random::Random;
 
 const WIDTH: usize = 400;
@@ -24,7 +25,7 @@ fn config(surrogate: Surrogate, neuron: Neuron) -> NetworkConfig {
     }
 }
 
-/// A network and its diagnosis on so many Gaussian inputs of this variance.
+/// A network and its diagnosis on Gaussian inputs of this variance.
 fn diagnose(config: &NetworkConfig, examples: usize, input_variance: f64) -> (Network, Vec<LayerDiagnosis>) {
     let network = config.init(2).unwrap();
     let mut random = Random(5);
@@ -102,8 +103,8 @@ fn clipped_variance(sigma2: f64) -> f64 {
 fn initial_means_have_the_variance_asked_for() {
     let as_asked = |_: &LayerDiagnosis, asked: f64| asked;
     let clipped = |_: &LayerDiagnosis, asked: f64| clipped_variance(asked);
-    let glorot = |layer: &LayerDiagnosis, _: f64| 2.0 / (layer.inputs() + layer.outputs()) as f64;
-    let he = |layer: &LayerDiagnosis, _: f64| 2.0 / layer.inputs() as f64;
+    let glorot = |layer: &LayerDiagnosis, _: f64| 2.0 / (layer.inputs + layer.outputs) as f64;
+    let he = |layer: &LayerDiagnosis, _: f64| 2.0 / layer.inputs as f64;
     type Expected = dyn Fn(&LayerDiagnosis, f64) -> f64;
     let cases: [(Init, Option<f64>, &Expected); 9] = [
         (Init::TwoPoint, Some(0.37), &as_asked),
@@ -117,9 +118,9 @@ fn initial_means_have_the_variance_asked_for() {
         (Init::He, None, &he),
     ];
     for (init, sigma_m2, expected) in cases {
-        let config = NetworkConfig { init, sigma_m2, inputs: 250, depth: 2, ..config(Surrogate::Deterministic, Neuron::Sign) };
+        let config = NetworkConfig { init, sigma_m2, inputs: 250, hidden: vec![WIDTH; 2], ..config(Surrogate::Deterministic, Neuron::Sign) };
         let (network, layers) = diagnose(&config, 5, 1.0);
-        for (layer, means) in layers.iter().zip(network.layers().iter().map(|layer| &layer.means())) {
+        for (layer, means) in layers.iter().zip(network.layers().iter().map(|layer| layer.means())) {
             let expected = expected(layer, sigma_m2.unwrap_or(0.0));
             let count = means.len() as f64;
             let spread = means.iter().map(|&m| (f64::from(m).powi(2) - layer.sigma_m2).powi(2)).sum::<f64>() / count;
@@ -136,7 +137,7 @@ fn real_weights_are_not_clipped_and_glorot_is_of_what_multiplies() {
     for (init, sigma_m2, expected) in
         [(Init::ClippedGaussian, Some(2.5), 2.5), (Init::Uniform, Some(1.7), 1.7), (Init::Glorot, None, 1.0), (Init::He, None, 2.0)]
     {
-        let config = NetworkConfig { init, sigma_m2, depth: 2, ..config(Surrogate::Continuous, Neuron::Tanh(1.0)) };
+        let config = NetworkConfig { init, sigma_m2, hidden: vec![WIDTH; 2], ..config(Surrogate::Continuous, Neuron::Tanh(1.0)) };
         let (_, layers) = diagnose(&config, 5, 1.0);
         // Of a square layer; 160000 weights, whose squares have a standard deviation of at most √2 of their mean.
         assert!((layers[1].sigma_m2 / expected - 1.0).abs() < 4.0 * (2.0 / 160_000f64).sqrt(), "{init}: {}", layers[1].sigma_m2);
@@ -147,21 +148,21 @@ fn real_weights_are_not_clipped_and_glorot_is_of_what_multiplies() {
 fn histograms_count_every_weight_and_every_neuron() {
     for &surrogate in Surrogate::ALL {
         let init = if surrogate == Surrogate::Continuous { Init::ClippedGaussian } else { Init::Uniform };
-        let config = NetworkConfig { init, inputs: 30, hidden: vec![51; 2], depth: 2, ..config(surrogate, surrogate.default_neuron()) };
+        let config = NetworkConfig { init, inputs: 30, hidden: vec![51; 2], ..config(surrogate, surrogate.default_neuron()) };
         let (network, layers) = diagnose(&config, 60, 1.0);
-        for (layer, network_layer) in layers.iter().zip(&network.layers()) {
-            let means = &network_layer.means;
-            assert_eq!(layer.means().counts.iter().sum::<u64>(), means.len() as u64);
+        for (layer, network_layer) in layers.iter().zip(network.layers()) {
+            let means = network_layer.means();
+            assert_eq!(layer.means.counts.iter().sum::<u64>(), means.len() as u64);
             // Twenty bins: the outermost begin at ±0.9.
             let beyond = |bins: &[u64]| bins[0] + bins[19];
             let polarised = means.iter().filter(|m| m.abs() > 0.9).count() as f64 / means.len() as f64;
             assert_eq!(layer.polarised, polarised);
-            assert!((beyond(&layer.means().counts) as f64 / means.len() as f64 - polarised).abs() < 1e-12);
+            assert!((beyond(&layer.means.counts) as f64 / means.len() as f64 - polarised).abs() < 1e-12);
             let below = means.iter().filter(|m| **m < 0.0).count() as u64;
-            assert_eq!(layer.means().counts[..10].iter().sum::<u64>(), below);
+            assert_eq!(layer.means.counts[..10].iter().sum::<u64>(), below);
             assert_eq!(layer.flip_ratio, Some(0.0));
             if let (Some(neurons), Some(saturated)) = (&layer.neurons, layer.saturated) {
-                let count = (layer.outputs() * 60) as u64;
+                let count = (layer.outputs * 60) as u64;
                 assert_eq!(neurons.counts.iter().sum::<u64>(), count);
                 // A neuron of exactly ±0.9 may be in either.
                 assert!((beyond(&neurons.counts) as f64 / count as f64 - saturated).abs() < 1e-3, "{surrogate}: {saturated}");
@@ -174,12 +175,12 @@ fn histograms_count_every_weight_and_every_neuron() {
 
 #[test]
 fn flips_are_counted_against_the_initial_network() {
-    let config = NetworkConfig { inputs: 10, hidden: vec![20; 2], depth: 1, classes: 2, ..config(Surrogate::Deterministic, Neuron::Sign) };
+    let config = NetworkConfig { inputs: 10, hidden: vec![20], classes: 2, ..config(Surrogate::Deterministic, Neuron::Sign) };
     let initial = config.init(2).unwrap();
-    let mut network = initial.clone();
-    network.layers()[0].means[..50].iter_mut().for_each(|m| *m *= -0.5);
-    network.layers()[0].means[50..].iter_mut().for_each(|m| *m *= 0.5);
-    network.layers()[1].bias.fill(7.0);
+    let network = changed(initial.clone(), |layer, means, bias| match layer {
+        0 => means.iter_mut().enumerate().for_each(|(place, mean)| *mean *= if place < 50 { -0.5 } else { 0.5 }),
+        _ => bias.fill(7.0),
+    });
     let examples = Examples::new(Values::Floats(&[0.5; 10]), 10, &[1], 2).unwrap();
     let flips = |diagnosis: &Diagnosis| -> Vec<Option<f64>> { diagnosis.layers.iter().map(|layer| layer.flip_ratio).collect() };
     let mut diagnosis = Diagnosis::new(&network, &examples, &[0], 1).unwrap();
@@ -191,7 +192,7 @@ fn flips_are_counted_against_the_initial_network() {
 
 #[test]
 fn a_binary_network_and_a_wrong_request_are_no_trouble() {
-    let config = NetworkConfig { sigma_m2: Some(1.0), inputs: 10, hidden: vec![20; 2], depth: 2, ..config(Surrogate::Deterministic, Neuron::Sign) };
+    let config = NetworkConfig { sigma_m2: Some(1.0), inputs: 10, hidden: vec![20; 2], ..config(Surrogate::Deterministic, Neuron::Sign) };
     let (network, layers) = diagnose(&config, 5, 1.0);
     for layer in &layers {
         assert_eq!((layer.sigma_m2, layer.polarised), (1.0, 1.0));
@@ -200,7 +201,7 @@ fn a_binary_network_and_a_wrong_request_are_no_trouble() {
     }
     let examples = Examples::new(Values::Floats(&[0.5; 10]), 10, &[1], 2).unwrap();
     let none = Diagnosis::new(&network, &examples, &[], 1);
-    assert!(matches!(none, Err(Error::Examples(message)) if message.contains("at least one")));
+    assert!(matches!(none, Err(Error::Examples(message)) if message.contains("no examples were chosen")));
     let short = Examples::new(Values::Floats(&[0.5; 9]), 9, &[1], 2).unwrap();
     let misfit = Diagnosis::new(&network, &short, &[0], 1);
     assert!(matches!(misfit, Err(Error::Examples(message)) if message.contains("9 values") && message.contains("10 inputs")));

@@ -2,11 +2,9 @@
 
 mod support;
 
-use isinglass_net::{Examples, Gradients, Init, Network, NetworkConfig, Neuron, Rng, Surrogate, Values, lrt_noise};
+use isinglass_net::{Examples, Gradients, Init, Network, NetworkConfig, Neuron, Surrogate, Values, lrt_noise};
+use support::networks;
 use support::reference::{self, Activation, Batch};
-
-/// The least variance that the engine divides by.
-const FLOOR: f64 = 1e-6;
 
 struct Case {
     surrogate: Surrogate,
@@ -33,23 +31,30 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-/// (inputs, depth, width, classes, batch): none a multiple of what the kernels like, and some that are.
-const SIZES: [(usize, usize, usize, usize, usize); 6] =
-    [(5, 2, 3, 2, 3), (1, 1, 1, 2, 1), (17, 3, 31, 10, 33), (64, 2, 48, 3, 16), (300, 1, 101, 10, 50), (20, 12, 33, 4, 20)];
+type Size = (usize, &'static [usize], usize, usize);
+
+/// (inputs, hidden, classes, batch): most are not multiples of what the kernels like, and some are. Widths grow and shrink from layer to layer in the last three.
+const SIZES: [Size; 9] = [
+    (5, &[3; 2], 2, 3),
+    (1, &[1], 2, 1),
+    (17, &[31; 3], 10, 33),
+    (64, &[48; 2], 3, 16),
+    (300, &[101], 10, 50),
+    (20, &[33; 12], 4, 20),
+    (23, &[48, 17, 31, 64], 5, 21),
+    (3, &[130, 1, 65, 2], 10, 40),
+    (70, &[16, 128, 15], 2, 17),
+];
 
 fn plain(network: &Network, case: &Case, variance_gradient: bool) -> reference::Network {
-    let layers = network.layers().iter().map(|layer| reference::Layer {
-        means: layer.means().chunks(layer.inputs()).map(|row| row.iter().map(|&m| f64::from(m)).collect()).collect(),
-        bias: layer.bias().iter().map(|&b| f64::from(b)).collect(),
-    });
-    reference::Network { surrogate: case.reference, layers: layers.collect(), tau: network.config().tau, floor: FLOOR, variance_gradient }
+    reference::Network { variance_gradient, ..networks::plain(network, case.reference) }
 }
 
-fn check(case: &Case, (inputs, depth, width, classes, batch): (usize, usize, usize, usize, usize), variance_gradient: bool, tau: f64) {
-    let label = format!("{} {} {inputs}-{width}×{depth}-{classes}, batch {batch}", case.surrogate, case.neuron);
+fn check(case: &Case, (inputs, hidden, classes, batch): Size, variance_gradient: bool, tau: f64) {
+    let label = format!("{} {} {inputs}-{hidden:?}-{classes}, batch {batch}", case.surrogate, case.neuron);
     let config = NetworkConfig {
         inputs,
-        hidden: vec![width; depth],
+        hidden: hidden.to_vec(),
         classes,
         surrogate: case.surrogate,
         neuron: case.neuron,
@@ -99,7 +104,9 @@ fn gradients_are_those_of_the_plain_network() {
 #[test]
 fn gradients_hold_without_the_variance_and_with_another_scale_of_logits() {
     for case in cases() {
-        check(&case, SIZES[2], false, 1.0);
-        check(&case, SIZES[2], true, 2.5);
+        for size in [SIZES[2], SIZES[6]] {
+            check(&case, size, false, 1.0);
+            check(&case, size, true, 2.5);
+        }
     }
 }

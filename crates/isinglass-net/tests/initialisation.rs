@@ -5,7 +5,7 @@ mod support;
 use std::f64::consts::PI;
 
 use isinglass_net::{
-    AUTO_REACH, Error, Goal, Init, Initialisation, Means, NetworkConfig, Neuron, Optimizer, Rng, Schedule, Surrogate, TrainConfig, Trainer,
+    AUTO_REACH, Error, Goal, Init, Initialisation, Means, NetworkConfig, Neuron, Optimizer, Schedule, Surrogate, TrainConfig, Trainer,
 };
 use isinglass_theory::{Advice, RandomNetwork, advice};
 use support::problem::Problem;
@@ -25,15 +25,15 @@ const CASES: [(Surrogate, Neuron); 11] = [
 ];
 
 fn config(surrogate: Surrogate, neuron: Neuron, init: Init, depth: usize) -> NetworkConfig {
-    NetworkConfig { inputs: 60, hidden: vec![60; 2], depth, classes: 10, surrogate, neuron, init, ..NetworkConfig::default() }
+    NetworkConfig { inputs: 60, hidden: vec![60; depth], classes: 10, surrogate, neuron, init, ..NetworkConfig::default() }
 }
 
 /// What is drawn has the variances that were promised.
 fn check_drawn(config: &NetworkConfig, expected: &Initialisation) {
     let network = config.init(1).unwrap();
     let mean_square = |values: &[f32]| values.iter().map(|&v| f64::from(v).powi(2)).sum::<f64>() / values.len() as f64;
-    let means: Vec<f32> = network.layers().iter().flat_map(|layer| layer.means().clone()).collect();
-    let biases: Vec<f32> = network.layers().iter().flat_map(|layer| layer.bias().clone()).collect();
+    let means: Vec<f32> = network.layers().iter().flat_map(|layer| layer.means().to_vec()).collect();
+    let biases: Vec<f32> = network.layers().iter().flat_map(|layer| layer.bias().to_vec()).collect();
     // A square varies by at most √2 times its mean (Gaussian).
     let close = |measured: f64, asked: f64, count: usize| (measured - asked).abs() <= 4.0 * asked * (2.0 / count as f64).sqrt();
     let (asked, measured) = (expected.sigma2.unwrap(), mean_square(&means));
@@ -123,15 +123,15 @@ fn impossible_networks_are_refused_with_a_way_out() {
         (|c| c.sigma_m2 = Some(0.0), &["σ_m² = 0", "above 0"]),
         (|c| c.sigma_m2 = Some(-0.1), &["σ_m² = -0.1", "above 0"]),
         (|c| c.sigma_m2 = Some(f64::NAN), &["NaN", "above 0"]),
-        (|c| c.sigma_b2 = Some(-1.0), &["σ_b² = -1", "not negative"]),
+        (|c| c.sigma_b2 = Some(-1.0), &["σ_b² = -1", "cannot be negative"]),
         (|c| c.sigma_b2 = Some(f64::INFINITY), &["σ_b² = inf"]),
-        (|c| c.width = 0, &["width = 0", "at least one"]),
-        (|c| c.depth = 0, &["depth = 0", "at least one"]),
+        (|c| c.hidden = vec![3, 0], &["width = 0", "at least one"]),
+        (|c| c.hidden.clear(), &["depth = 0", "at least one"]),
         (|c| c.inputs = 0, &["inputs = 0"]),
-        (|c| c.classes = 1, &["classes = 1", "nothing to tell apart"]),
+        (|c| c.classes = 1, &["classes = 1", "at least two"]),
         (|c| c.classes = 257, &["classes = 257", "at most 256"]),
-        (|c| c.width = 1 << 40, &["1099511627776", "at most"]),
-        (|c| c.depth = 1 << 40, &["1099511627776", "at most"]),
+        (|c| c.hidden = vec![1 << 40], &["1099511627776", "at most"]),
+        (|c| c.hidden = vec![1; 10_001], &["10001", "at most"]),
         (|c| c.tau = 0.0, &["tau = 0", "above 0"]),
         (|c| c.surrogate = Surrogate::LrtBinary, &["lrt-binary", "sign", "no gradient", "use probit"]),
         (|c| c.neuron = Neuron::Relu, &["relu", "use probit"]),
@@ -152,7 +152,7 @@ fn impossible_networks_are_refused_with_a_way_out() {
     let mut most = config(Surrogate::Deterministic, Neuron::Sign, Init::Auto, 1);
     most.classes = 256;
     let problem = Problem::noise(60, 256, 3, 1);
-    let trainer = Trainer::new(most.init(1).unwrap(), TrainConfig::default(), problem.examples(), 1);
+    let trainer = Trainer::new(most.init(1).unwrap(), TrainConfig::default(), &problem.examples());
     assert!(trainer.unwrap().step().is_ok());
 }
 
@@ -175,7 +175,7 @@ fn impossible_runs_are_refused_with_a_way_out() {
     let problem = Problem::noise(60, 10, 20, 1);
     let start = |surrogate: Surrogate, train, problem: &Problem| {
         let network = config(surrogate, surrogate.default_neuron(), Init::Auto, 1).init(1).unwrap();
-        Trainer::new(network, train, problem.examples(), 1).map(drop)
+        Trainer::new(network, train, &problem.examples()).map(drop)
     };
     for (change, words) in cases {
         let mut train = TrainConfig::default();

@@ -7,6 +7,7 @@ use std::f64::consts::PI;
 use isinglass_net::{
     Goal, Gradients, Init, Layer, Means, Network, NetworkConfig, Neuron, Optimizer, Rng, Schedule, Surrogate, TrainConfig, Trainer,
 };
+use support::networks::changed;
 use support::problem::Problem;
 
 /// One array of parameters with the optimiser's memories.
@@ -140,12 +141,13 @@ fn network(problem: &Problem, surrogate: Surrogate, neuron: Neuron) -> Network {
         sigma_b2: Some(0.1),
         ..NetworkConfig::default()
     };
-    let mut network = config.init(3).unwrap();
     // A neuron with the same weight to every class has a gradient of 0, of which Adam would make steps of pure rounding errors.
-    let output = &mut network.layers()[2].means;
-    output[..5].iter_mut().for_each(|mean| *mean = mean.abs());
-    output[5..10].iter_mut().for_each(|mean| *mean = -mean.abs());
-    network
+    changed(config.init(3).unwrap(), |layer, means, _| {
+        if layer == 2 {
+            means[..5].iter_mut().for_each(|mean| *mean = mean.abs());
+            means[5..10].iter_mut().for_each(|mean| *mean = -mean.abs());
+        }
+    })
 }
 
 fn wide(values: &[f32]) -> Vec<f64> {
@@ -159,24 +161,24 @@ fn check(surrogate: Surrogate, neuron: Neuron, config: TrainConfig) {
     let kind = Kind::of(surrogate, config.means);
     let mut trainer = Trainer::new(network(&problem, surrogate, neuron), config.clone(), &examples).unwrap().with_threads(1);
     let start = network(&problem, surrogate, neuron);
-    let preprocessing = trainer.network().preprocessing;
+    let input = trainer.network().unwrap().input().clone();
     let parameters = |layer: &Layer| {
         let theta = layer.means().iter().map(|&mean| kind.parameter(f64::from(mean))).collect();
-        (Parameters::new(theta), Parameters::new(wide(&layer.bias())))
+        (Parameters::new(theta), Parameters::new(wide(layer.bias())))
     };
-    let mut plain: Vec<(Parameters, Parameters)> = start.layers.iter().map(parameters).collect();
+    let mut plain: Vec<(Parameters, Parameters)> = start.layers().iter().map(parameters).collect();
 
     let (steps, steps_per_epoch) = (12, 3);
     assert_eq!((trainer.progress().steps, trainer.progress().steps_per_epoch), (steps, steps_per_epoch));
     for step in 0..steps {
         let beta_now = beta(config.goal, step);
-        let layers = start.layers.iter().zip(&plain).map(|(layer, (means, bias))| Layer {
-            means: means.theta.iter().map(|&theta| kind.mean(theta, beta_now) as f32).collect(),
-            bias: bias.theta.iter().map(|&b| b as f32).collect(),
-            ..layer.clone()
+        let mut network = changed(start.clone(), |layer, means, bias| {
+            let (of_means, of_bias) = &plain[layer];
+            means.iter_mut().zip(&of_means.theta).for_each(|(mean, &theta)| *mean = kind.mean(theta, beta_now) as f32);
+            bias.iter_mut().zip(&of_bias.theta).for_each(|(bias, &b)| *bias = b as f32);
         });
-        let network = Network { layers: layers.collect(), preprocessing, ..start.clone() };
-        let mut order = trainer.partition().train.clone();
+        network.set_input(input.clone()).unwrap();
+        let mut order = trainer.partition().train().to_vec();
         Rng::new(6).stream(Rng::SHUFFLE, step / steps_per_epoch).shuffle(&mut order);
         let batch = order.chunks(7).nth((step % steps_per_epoch) as usize).unwrap();
         let gradients = Gradients::new(&network, &examples, batch, true, 1).unwrap();
@@ -196,17 +198,17 @@ fn check(surrogate: Surrogate, neuron: Neuron, config: TrainConfig) {
             assert!((epoch.lr - lr).abs() < 1e-12 * config.lr && (epoch.beta - beta_now).abs() < 1e-9, "{label}: {epoch:?}");
         }
         let is_polarised = step + 1 == steps && config.goal == Goal::Binary;
-        for (index, (layer, (means, bias))) in trainer.network().layers.iter().zip(&plain).enumerate() {
+        for (index, (layer, (means, bias))) in trainer.network().unwrap().layers().iter().zip(&plain).enumerate() {
             let next = beta(config.goal, (step + 1).min(steps - 1));
             let mean = |&theta: &f64| if is_polarised { support::reference::sign(theta) } else { kind.mean(theta, next) };
             let expected: Vec<f64> = means.theta.iter().map(mean).collect();
-            for (what, ours, expected) in [("means", &layer.means(), &expected), ("biases", &layer.bias(), &bias.theta)] {
+            for (what, ours, expected) in [("means", layer.means(), &expected), ("biases", layer.bias(), &bias.theta)] {
                 let worst = ours.iter().zip(expected).map(|(&a, &b)| (f64::from(a) - b).abs()).fold(0.0, f64::max);
                 assert!(worst < 5e-5, "{label}: {what} of layer {index} are off by {worst:e} after step {step}");
             }
         }
     }
-    let moved = trainer.network().layers.iter().zip(&start.layers).all(|(now, then)| now.bias != then.bias);
+    let moved = trainer.network().unwrap().layers().iter().zip(start.layers()).all(|(now, then)| now.bias() != then.bias());
     assert!(moved, "{label}: nothing was trained");
 }
 

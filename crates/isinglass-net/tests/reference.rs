@@ -46,17 +46,17 @@ fn batch(widths: &[usize], samples: usize, random: &mut Random) -> Batch {
 
 /// Means and biases layer by layer, then τ.
 fn parameters(network: &Network) -> Vec<f64> {
-    flat(&network.layers(), network.tau)
+    flat(&network.layers, network.tau)
 }
 
 fn flat(layers: &[Layer], tau: f64) -> Vec<f64> {
-    let layer = |layer: &Layer| [layer.means().concat(), layer.bias().clone()].concat();
+    let layer = |layer: &Layer| [layer.means.concat(), layer.bias.clone()].concat();
     [layers.iter().flat_map(layer).collect(), vec![tau]].concat()
 }
 
 fn with_parameters(network: &Network, values: &[f64]) -> Network {
     let mut changed = network.clone();
-    let places = changed.layers.iter_mut().flat_map(|layer| layer.means().iter_mut().flatten().chain(&mut layer.bias()));
+    let places = changed.layers.iter_mut().flat_map(|layer| layer.means.iter_mut().flatten().chain(&mut layer.bias));
     places.chain([&mut changed.tau]).zip(values).for_each(|(place, value)| *place = *value);
     changed
 }
@@ -192,7 +192,7 @@ fn means_of_plus_and_minus_one_make_the_binary_network() {
     let batch = batch(&widths, 3, &mut random);
     for activation in [Activation::Erf(0.5f64.sqrt()), Activation::Tanh(1.0)] {
         let mut network = network(Surrogate::scaled(activation), &widths, 1.0, &mut random);
-        network.layers().iter_mut().flat_map(|layer| layer.means().iter_mut().flatten()).for_each(|m| *m = sign(*m));
+        network.layers.iter_mut().flat_map(|layer| layer.means.iter_mut().flatten()).for_each(|m| *m = sign(*m));
         let surrogate = network.forward(&batch);
         let binary = Network { surrogate: Surrogate::Ste, ..network.clone() }.forward(&batch);
         for l in 0..2 {
@@ -202,7 +202,7 @@ fn means_of_plus_and_minus_one_make_the_binary_network() {
         // The floor is all that is left of Σ in the logits, and no gradient passes a neuron that is a sign.
         assert!(deviation(&logits(&surrogate, 0), &logits(&binary, 0)) < FLOOR);
         let gradients = network.gradients(&batch);
-        assert!(gradients.layers[..2].iter().all(|layer| layer.means().iter().flatten().chain(&layer.bias()).all(|g| *g == 0.0)));
+        assert!(gradients.layers[..2].iter().all(|layer| layer.means.iter().flatten().chain(&layer.bias).all(|g| *g == 0.0)));
         assert!(gradients.layers[2].bias.iter().all(|g| *g != 0.0));
     }
 }
@@ -212,13 +212,13 @@ fn an_all_zero_image_sees_the_signs_of_the_biases() {
     let mut random = Random(4);
     let widths = [5, 3, 7, 4];
     let mut network = network(Surrogate::sign(), &widths, 1.3, &mut random);
-    network.layers()[0].bias = vec![0.2, 0.0, -0.1];
+    network.layers[0].bias = vec![0.2, 0.0, -0.1];
     let mut batch = batch(&widths, 3, &mut random);
     batch.inputs[1] = vec![0.0; 5];
     let neurons: Vec<f64> = network.forward(&batch)[0].neuron.iter().map(|unit| unit[1]).collect();
     assert_eq!(neurons, [1.0, 1.0, -1.0]);
 
-    network.layers()[0].bias[1] = 0.3;
+    network.layers[0].bias[1] = 0.3;
     let gradients = network.gradients(&batch);
     let off = deviation(&flat(&gradients.layers, gradients.tau), &finite_differences(&network, |n| n.loss(&batch)));
     assert!(off < 1e-8, "{off:e}");

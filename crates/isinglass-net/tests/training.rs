@@ -6,16 +6,18 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use isinglass_net::{
-    Checkpoint, EpochReport, Error, Evaluator, Goal, Init, Means, Network, NetworkConfig, Optimizer, Partition, Rng, Surrogate,
+    Checkpoint, EpochReport, Error, Goal, Init, Means, Network, NetworkConfig, Optimizer, Partition, Rng, Surrogate,
     TrainConfig, Trainer, lrt_noise,
 };
-use support::problem::{Problem, directory};
+use support::files::directory;
+use support::networks::plain;
+use support::problem::Problem;
 use support::reference::{self, Activation, Batch};
 
-fn network(problem: &Problem, surrogate: Surrogate, hidden: vec![usize; usize], seed: u64) -> Network {
+fn network(problem: &Problem, surrogate: Surrogate, hidden: &[usize], seed: u64) -> Network {
     let config = NetworkConfig {
         inputs: problem.features,
-        hidden: vec![width; depth],
+        hidden: hidden.to_vec(),
         classes: problem.classes,
         surrogate,
         neuron: surrogate.default_neuron(),
@@ -44,38 +46,39 @@ fn bytes(checkpoint: &Checkpoint, file: &Path) -> Vec<u8> {
     std::fs::read(file).unwrap()
 }
 
-/// (features, depth, width, classes, examples, batch). Nine tenths of the examples are trained with, and the last batch is never full.
-const SIZES: [(usize, usize, usize, usize, usize, usize); 3] = [(7, 2, 19, 3, 43, 16), (33, 3, 101, 10, 90, 17), (1, 1, 1, 2, 5, 3)];
+/// (features, hidden, classes, examples, batch). Nine tenths of the examples are trained with, and the last batch is never full.
+const SIZES: [(usize, &[usize], usize, usize, usize); 4] =
+    [(7, &[19; 2], 3, 43, 16), (33, &[101; 3], 10, 90, 17), (1, &[1], 2, 5, 3), (21, &[48, 17, 31, 64], 5, 50, 19)];
 
 #[test]
 fn equal_seeds_give_equal_bits_whatever_the_number_of_threads() {
     let file = directory("training-threads").join("run.safetensors");
-    for (features, depth, width, classes, count, batch) in SIZES {
+    for (features, hidden, classes, count, batch) in SIZES {
         let problem = Problem::noise(features, classes, count, 3);
         for &surrogate in Surrogate::ALL {
             let run = |threads: usize, init: u64, seed: u64| {
                 let config = TrainConfig { goal: goal(surrogate), batch, epochs: 3, seed, ..TrainConfig::default() };
-                let network = network(&problem, surrogate, depth, width, init);
+                let network = network(&problem, surrogate, hidden, init);
                 let mut trainer = Trainer::new(network, config, &problem.examples()).unwrap().with_threads(threads);
-                assert_ne!(trainer.partition().train.len() % batch, 0, "the last batch is full");
+                assert_ne!(trainer.partition().train().len() % batch, 0, "the last batch is full");
                 let reports = finish(&mut trainer);
-                (trainer.checkpoint(), reports)
+                (trainer.checkpoint().unwrap(), reports)
             };
             let (expected, reports) = run(1, 5, 1);
             let expected_bytes = bytes(&expected, &file);
             for threads in [1, 2, 4] {
                 let (again, reports_again) = run(threads, 5, 1);
-                assert!(expected_bytes == bytes(&again, &file), "{surrogate} {features}-{width}×{depth}, {threads} threads: other bits");
+                assert!(expected_bytes == bytes(&again, &file), "{surrogate} {features}-{hidden:?}, {threads} threads: other bits");
                 assert_eq!(reports, reports_again, "{surrogate}, {threads} threads");
             }
-            if width > 1 {
-                let start = network(&problem, surrogate, depth, width, 5);
+            if hidden[0] > 1 {
+                let start = network(&problem, surrogate, hidden, 5);
                 assert_ne!(
-                    start.layers,
-                    network(&problem, surrogate, depth, width, 6).layers,
+                    start.layers(),
+                    network(&problem, surrogate, hidden, 6).layers(),
                     "{surrogate}: the initial seed does nothing"
                 );
-                assert_ne!(expected.network.layers(), run(1, 5, 2).0.network.layers(), "{surrogate}: the run's seed does nothing");
+                assert_ne!(expected.network().layers(), run(1, 5, 2).0.network().layers(), "{surrogate}: the run's seed does nothing");
             }
         }
     }
@@ -107,22 +110,22 @@ fn a_run_resumed_after_any_step_ends_with_the_same_file() {
     let problem = Problem::noise(5, 3, 20, 8);
     for (surrogate, config) in varieties() {
         let label = format!("{surrogate} {} {} {}", config.optimizer, config.means, config.goal);
-        let start = network(&problem, surrogate, 2, 7, 2);
+        let start = network(&problem, surrogate, &[7; 2], 2);
         let mut undisturbed = Trainer::new(start.clone(), config.clone(), &problem.examples()).unwrap().with_threads(1);
         assert_eq!((undisturbed.progress().steps, undisturbed.progress().steps_per_epoch), (6, 3));
         let reports = finish(&mut undisturbed);
-        let expected = bytes(&undisturbed.checkpoint(), &end);
+        let expected = bytes(&undisturbed.checkpoint().unwrap(), &end);
 
         let mut trainer = Trainer::new(start, config, &problem.examples()).unwrap().with_threads(2);
         for k in 0..=6 {
-            trainer.checkpoint().save(&between).unwrap();
+            trainer.checkpoint().unwrap().save(&between).unwrap();
             let checkpoint = Checkpoint::load(&between).unwrap();
             assert_eq!(checkpoint.progress(), trainer.progress(), "{label}");
             assert_eq!(checkpoint.progress().step, k, "{label}");
-            let mut resumed = Trainer::resume(checkpoint, problem.examples(), 2).unwrap();
+            let mut resumed = Trainer::resume(checkpoint, &problem.examples()).unwrap().with_threads(2);
             let later = finish(&mut resumed);
             assert_eq!(later, reports[(k / 3) as usize..], "{label}: reports after resuming from step {k}");
-            assert!(bytes(&resumed.checkpoint(), &end) == expected, "{label}: resumed from step {k}, other bits");
+            assert!(bytes(&resumed.checkpoint().unwrap(), &end) == expected, "{label}: resumed from step {k}, other bits");
             if k < 6 {
                 trainer.step().unwrap();
             }
@@ -136,18 +139,18 @@ fn the_binary_goal_ends_with_a_binary_network_that_is_its_own_surrogate() {
     for &surrogate in Surrogate::ALL.iter().filter(|surrogate| surrogate.has_binary_weights()) {
         for &means in Means::ALL {
             let config = TrainConfig { goal: Goal::Binary, means, epochs: 4, batch: 30, ..TrainConfig::default() };
-            let mut trainer = Trainer::new(network(&problem, surrogate, 2, 33, 1), config, &problem.examples()).unwrap().with_threads(2);
+            let mut trainer = Trainer::new(network(&problem, surrogate, &[33; 2], 1), config, &problem.examples()).unwrap().with_threads(2);
             finish(&mut trainer);
-            let network = trainer.network();
-            assert!(network.layers().iter().flat_map(|layer| &layer.means()).all(|m| m.abs() == 1.0), "{surrogate} {means}: a mean is not ±1");
+            let network = trainer.network().unwrap();
+            assert!(network.layers().iter().flat_map(|layer| layer.means()).all(|m| m.abs() == 1.0), "{surrogate} {means}: a mean is not ±1");
             // Noisy neurons differ from the signs that the deterministic network has instead.
             if !matches!(surrogate, Surrogate::Deterministic | Surrogate::Ste) {
                 continue;
             }
-            let mut evaluator = Evaluator::new(&network, 2);
-            let own = evaluator.surrogate(&problem.examples(), None);
-            let binary = evaluator.binary(&problem.examples(), None).unwrap();
-            let sampled = evaluator.stochastic(&problem.examples(), None, &[3], 9, &mut |_, _| ())[0];
+            let examples = problem.examples();
+            let own = network.surrogate().score(&examples, None).unwrap();
+            let binary = network.binary().score(&examples, None).unwrap();
+            let sampled = network.sampled(3).seed(9).score(&examples, None).unwrap();
             assert_eq!((own.accuracy, own.accuracy), (binary.accuracy, sampled.accuracy), "{surrogate} {means}");
             for nll in [own.nll, sampled.nll] {
                 assert!((nll - binary.nll).abs() < 1e-6, "{surrogate} {means}: {nll}, not {}", binary.nll);
@@ -164,7 +167,7 @@ fn a_loss_that_is_no_number_ends_the_run() {
         for (batch, epochs) in [(8, 10), (40, 1)] {
             for &optimizer in Optimizer::ALL {
                 let config = TrainConfig { goal: goal(surrogate), optimizer, lr: 1e300, batch, epochs, ..TrainConfig::default() };
-                let mut trainer = Trainer::new(network(&problem, surrogate, 2, 9, 1), config, &problem.examples()).unwrap().with_threads(1);
+                let mut trainer = Trainer::new(network(&problem, surrogate, &[9; 2], 1), config, &problem.examples()).unwrap().with_threads(1);
                 let end = loop {
                     match trainer.step() {
                         Ok(step) => assert!(step.loss.is_finite(), "{surrogate} {optimizer}: a step with loss {}", step.loss),
@@ -186,8 +189,8 @@ fn training_and_validation_examples_are_disjoint_and_follow_from_the_seed() {
     {
         let config = TrainConfig { train_fraction, validation, seed: 3, ..TrainConfig::default() };
         let partition = Partition::new(count, &config).unwrap();
-        assert_eq!((partition.train.len(), partition.validation.len()), (train, held_out), "{count} {train_fraction} {validation}");
-        let all: HashSet<u32> = partition.train.iter().chain(&partition.validation).copied().collect();
+        assert_eq!((partition.train().len(), partition.validation().len()), (train, held_out), "{count} {train_fraction} {validation}");
+        let all: HashSet<u32> = partition.train().iter().chain(partition.validation()).copied().collect();
         assert_eq!(all.len(), train + held_out, "an example is in both, or twice in one");
         assert!(all.iter().all(|&index| (index as usize) < count));
         assert_eq!(partition, Partition::new(count, &config).unwrap());
@@ -206,11 +209,11 @@ fn training_and_validation_examples_are_disjoint_and_follow_from_the_seed() {
 fn what_is_held_out_is_not_trained_with() {
     let mut problem = Problem::noise(6, 2, 50, 1);
     let config = TrainConfig { validation: 0.3, epochs: 2, batch: 10, ..TrainConfig::default() };
-    let start = network(&problem, Surrogate::Deterministic, 1, 11, 1);
+    let start = network(&problem, Surrogate::Deterministic, &[11], 1);
     let run = |problem: &Problem| {
         let mut trainer = Trainer::new(start.clone(), config.clone(), &problem.examples()).unwrap().with_threads(1);
         let reports = finish(&mut trainer);
-        (trainer.partition().clone(), trainer.network(), reports[0].validation)
+        (trainer.partition().clone(), trainer.network().unwrap(), reports[0].validation)
     };
     let (partition, network, score) = run(&problem);
     let scramble = |problem: &mut Problem, index: u32| {
@@ -218,11 +221,11 @@ fn what_is_held_out_is_not_trained_with() {
         problem.values[6 * index..6 * index + 6].iter_mut().for_each(|value| *value = !*value);
         problem.labels[index] ^= 1;
     };
-    partition.validation.iter().for_each(|&index| scramble(&mut problem, index));
+    partition.validation().iter().for_each(|&index| scramble(&mut problem, index));
     let (_, same, other_score) = run(&problem);
     assert_eq!(network, same);
     assert_ne!(score, other_score);
-    scramble(&mut problem, partition.train[0]);
+    scramble(&mut problem, partition.train()[0]);
     assert_ne!(network, run(&problem).1);
 }
 
@@ -230,30 +233,25 @@ fn what_is_held_out_is_not_trained_with() {
 fn every_step_draws_its_own_noise_and_takes_its_own_batch() {
     let problem = Problem::pictures(9, 3, 40, 0.3, 6);
     let config = TrainConfig { goal: Goal::Surrogate, batch: 13, epochs: 2, validation: 0.0, seed: 77, ..TrainConfig::default() };
-    let mut trainer = Trainer::new(network(&problem, Surrogate::LrtBinary, 2, 5, 1), config, &problem.examples()).unwrap().with_threads(2);
+    let mut trainer = Trainer::new(network(&problem, Surrogate::LrtBinary, &[5; 2], 1), config, &problem.examples()).unwrap().with_threads(2);
     let mut first = 0;
     while !trainer.is_finished() {
         let progress = trainer.progress();
-        let mut order = trainer.partition().train.clone();
+        let mut order = trainer.partition().train().to_vec();
         Rng::new(77).stream(Rng::SHUFFLE, progress.epoch as u64).shuffle(&mut order);
         let batch: Vec<usize> = order.chunks(13).nth(first % 4).unwrap().iter().map(|&index| index as usize).collect();
         first += 1;
-        let network = trainer.network();
+        let network = trainer.network().unwrap();
         let input = |&index: &usize| {
             let row = &problem.values[9 * index..9 * index + 9];
-            row.iter().map(|&value| f64::from(network.preprocessing.apply(f32::from(value)))).collect()
+            row.iter().map(|&value| f64::from(network.input().preprocessing().apply(f32::from(value)))).collect()
         };
         let noise = network.layers().iter().enumerate().map(|(index, layer)| {
             let noise = lrt_noise(77, progress.step, index, layer.outputs(), batch.len());
             noise.into_iter().map(|row| row.into_iter().map(f64::from).collect()).collect()
         });
-        let layers = network.layers().iter().map(|layer| reference::Layer {
-            means: layer.means().chunks(layer.inputs()).map(|row| row.iter().map(|&m| f64::from(m)).collect()).collect(),
-            bias: layer.bias().iter().map(|&b| f64::from(b)).collect(),
-        });
         let surrogate = reference::Surrogate::LrtBinary { activation: Activation::Tanh(1.0) };
-        let plain = reference::Network { surrogate, layers: layers.collect(), tau: 1.0, floor: 1e-6, variance_gradient: true };
-        let expected = plain.loss(&Batch {
+        let expected = plain(&network, surrogate).loss(&Batch {
             inputs: batch.iter().map(input).collect(),
             labels: batch.iter().map(|&index| usize::from(problem.labels[index])).collect(),
             noise: noise.collect(),
@@ -272,14 +270,14 @@ fn every_surrogate_learns_an_easy_problem() {
     let problem = Problem { values: problem.values[..49 * 400].to_vec(), labels: problem.labels[..400].to_vec(), ..problem };
     for &surrogate in Surrogate::ALL {
         let config = TrainConfig { goal: goal(surrogate), batch: 32, epochs: 10, ..TrainConfig::default() };
-        let mut trainer = Trainer::new(network(&problem, surrogate, 2, 51, 1), config, &problem.examples()).unwrap().with_threads(2);
+        let mut trainer = Trainer::new(network(&problem, surrogate, &[51; 2], 1), config, &problem.examples()).unwrap().with_threads(2);
         let reports = finish(&mut trainer);
-        let network = trainer.network();
-        let mut evaluator = Evaluator::new(&network, 2);
-        let own = evaluator.surrogate(&test.examples(), None).accuracy;
+        let network = trainer.network().unwrap();
+        let own = network.surrogate().score(&test.examples(), None).unwrap().accuracy;
         assert!(own > 0.95, "{surrogate}: {own} of the test examples");
-        if let Some(binary) = evaluator.binary(&test.examples(), None) {
-            assert!(binary.accuracy > 0.95, "{surrogate}: the binary network finds {}", binary.accuracy);
+        match network.binary().score(&test.examples(), None) {
+            Ok(binary) => assert!(binary.accuracy > 0.95, "{surrogate}: the binary network finds {}", binary.accuracy),
+            Err(error) => assert!(matches!(error, Error::NotBinary(Surrogate::Continuous)), "{surrogate}: {error}"),
         }
         assert!(reports[9].train.nll < 0.5 * reports[0].train.nll, "{surrogate}: {} after {}", reports[9].train.nll, reports[0].train.nll);
     }

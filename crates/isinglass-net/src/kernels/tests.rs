@@ -4,7 +4,7 @@ use isinglass_simd::Scalar;
 
 use super::math;
 use super::*;
-use crate::engine::{Engine, Parametrisation, Purpose};
+use crate::engine::{Engine, Parametrisation, Purpose, Scale};
 use crate::{Examples, Goal, Gradients, Init, Means, NetworkConfig, Neuron, Optimizer, Rng, Surrogate, TrainConfig, Trainer, Values};
 
 /// Points from −12 to 12, denser around 0.
@@ -155,7 +155,7 @@ fn gradients_of(surrogate: Surrogate, neuron: Neuron) -> Vec<(&'static str, Grad
     let (values, labels) = data(37, 45, 5);
     let examples = Examples::new(Values::Floats(&values), 37, &labels, 5).unwrap();
     let indices: Vec<u32> = (0..45).collect();
-    let of = |kernels: Kernels| (kernels.name, Gradients::with_kernels(&network, &examples, &indices, true, 2, kernels));
+    let of = |kernels: Kernels| (kernels.name, Gradients::with_kernels(&network, &examples, &indices, true, 2, kernels).unwrap());
     Kernels::all().into_iter().map(of).collect()
 }
 
@@ -175,7 +175,7 @@ fn all_paths_agree_with_the_scalar_one_and_those_with_fma_bit_for_bit() {
             assert!((gradients.loss - scalar.loss).abs() < 1e-5, "{name}: loss {} and {}", gradients.loss, scalar.loss);
             for (layer, twin) in gradients.layers.iter().zip(&scalar.layers) {
                 let largest = twin.means.iter().fold(0f32, |largest, g| largest.max(g.abs()));
-                let worst = layer.means().iter().zip(&twin.means).fold(0f32, |worst, (a, b)| worst.max((a - b).abs()));
+                let worst = layer.means.iter().zip(&twin.means).fold(0f32, |worst, (a, b)| worst.max((a - b).abs()));
                 assert!(worst <= 1e-5 * largest, "{surrogate} {neuron} on {name}: off by {worst:e} of {largest:e}");
             }
             if *name != "scalar" {
@@ -197,16 +197,16 @@ fn odd_steps_of_every_optimiser_agree_between_paths() {
                 .into_iter()
                 .map(|kernels| {
                     let network = config.init(1).unwrap();
-                    let mut trainer = Trainer::with_kernels(network, train.clone(), examples, 1, kernels).unwrap();
+                    let mut trainer = Trainer::with_kernels(network, train.clone(), &examples, 1, kernels).unwrap();
                     let steps = trainer.progress().steps - 1; // the last one would round all means
                     (0..steps).for_each(|_| drop(trainer.step().unwrap()));
-                    (kernels.name, trainer.network())
+                    (kernels.name, trainer.network().unwrap())
                 })
                 .collect();
             let (_, scalar) = results.last().unwrap();
             for (name, network) in &results {
-                for (layer, twin) in network.layers().iter().zip(&scalar.layers) {
-                    let worst = layer.means().iter().zip(&twin.means).fold(0f32, |worst, (a, b)| worst.max((a - b).abs()));
+                for (layer, twin) in network.layers().iter().zip(scalar.layers()) {
+                    let worst = layer.means().iter().zip(twin.means()).fold(0f32, |worst, (a, b)| worst.max((a - b).abs()));
                     assert!(worst < 1e-3, "{optimizer} {means} {goal} on {name}: off by {worst:e}");
                 }
                 assert!(*name == "scalar" || network == &results[0].1, "{optimizer} {means} {goal}: {name} differs from {}", results[0].0);
@@ -257,12 +257,12 @@ fn parameters_have_the_same_bits_on_every_machine() {
                         ..TrainConfig::default()
                     };
                     let network = config.init(1).unwrap();
-                    let mut trainer = Trainer::with_kernels(network, train, examples, 2, kernels).unwrap();
+                    let mut trainer = Trainer::with_kernels(network, train, &examples, 2, kernels).unwrap();
                     while !trainer.is_finished() {
                         trainer.step().unwrap();
                     }
-                    let layers = trainer.network().layers;
-                    let parameters = layers.iter().flat_map(|layer| layer.means().iter().chain(&layer.bias()));
+                    let network = trainer.network().unwrap();
+                    let parameters = network.layers().iter().flat_map(|layer| layer.means().iter().chain(layer.bias()));
                     sum = parameters.fold(sum, |sum, x| (sum ^ u64::from(x.to_bits())).wrapping_mul(0x0100_0000_01b3));
                 }
             }
@@ -281,7 +281,7 @@ fn padding_never_moves() {
         let mut engine = Engine::new(&network, purpose, 32, 2);
         // A smaller batch after a larger one leaves the larger one's values behind.
         for indices in [(0..32).collect::<Vec<u32>>(), (32..45).collect(), (0..32).collect()] {
-            engine.load(&examples, &indices, network.preprocessing);
+            engine.load(examples.rows(), &indices, network.input(), Scale::Inputs);
             engine.forward(|_| [0; 2]);
             engine.score(&examples, &indices);
             let rule = Rule::Adam { rate: 0.1, root: 1.0 };
@@ -289,7 +289,7 @@ fn padding_never_moves() {
             engine.backward(|_| crate::engine::LayerSink { means: sink, bias: Some(rule) }, &mut [0.0; 3]);
         }
         for layer in &engine.layers {
-            assert!(layer.means().chunks(layer.stride).all(|row| row[layer.inputs()..].iter().all(|&m| m == 1.0)), "{parametrisation:?}");
+            assert!(layer.means.chunks(layer.stride).all(|row| row[layer.inputs..].iter().all(|&m| m == 1.0)), "{parametrisation:?}");
         }
     }
 }

@@ -1,6 +1,4 @@
-//! Small problems to train on, and places for files.
-
-use std::path::PathBuf;
+//! Small problems to train on.
 
 use isinglass_net::{Examples, Values};
 
@@ -15,7 +13,7 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// One random picture of 0 and 255 for each class, and copies of it in which a part of the pixels, `noise`, is drawn anew. Label `i` is `i mod classes`.
+    /// One random picture of 0 and 255 for each class, and copies of it in which a fraction `noise` of the pixels is drawn again. Label `i` is `i mod classes`.
     pub fn pictures(features: usize, classes: usize, count: usize, noise: f64, seed: u64) -> Self {
         let mut random = Random(seed);
         let pictures = random.matrix(classes, features, Random::spin);
@@ -39,12 +37,4 @@ impl Problem {
     pub fn examples(&self) -> Examples<'_> {
         Examples::new(Values::Bytes(&self.values), self.features, &self.labels, self.classes).unwrap()
     }
-}
-
-/// An empty directory of this name, for one test's files.
-pub fn directory(name: &str) -> PathBuf {
-    let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = std::fs::remove_dir_all(&directory);
-    std::fs::create_dir_all(&directory).unwrap();
-    directory
 }

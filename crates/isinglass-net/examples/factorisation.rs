@@ -1,10 +1,19 @@
-//! How independent the neurons of a layer are before and after training (the paper's Assumption 2), measured exactly in tiny networks. `docs/accuracy.md` keeps the table:
+//! A study: how independent the neurons of a layer are before and after training (the paper's Assumption 2), measured exactly in tiny networks.
 //!
-//! `cargo test -p isinglass-net --test factorisation -- --nocapture`
+//! `cargo run --release -p isinglass-net --example factorisation` prints the table of `docs/accuracy.md` and checks what is said there about it.
 
-mod support;
+#[allow(dead_code, reason = "the study uses a part")]
+#[path = "../tests/support"]
+mod support {
+    pub mod networks;
+    pub mod oracle;
+    pub mod problem;
+    pub mod random;
+    pub mod reference;
+}
 
-use isinglass_net::{Evaluator, Goal, Init, Network, NetworkConfig, Neuron, Rng, Surrogate, TrainConfig, Trainer};
+use isinglass_net::{Goal, Init, Network, NetworkConfig, Neuron, Surrogate, TrainConfig, Trainer};
+use support::networks::{changed, oracle_arrays};
 use support::oracle;
 use support::problem::Problem;
 use support::random::Random;
@@ -22,17 +31,12 @@ struct Row {
 }
 
 fn measure(network: &Network, problem: &Problem, neuron: oracle::Neuron) -> Row {
-    let means: Vec<Vec<Vec<f64>>> = network
-        .layers
-        .iter()
-        .map(|layer| layer.means().chunks(layer.inputs()).map(|row| row.iter().map(|&m| f64::from(m)).collect()).collect())
-        .collect();
-    let biases: Vec<Vec<f64>> = network.layers().iter().map(|layer| layer.bias().iter().map(|&b| f64::from(b)).collect()).collect();
+    let (means, biases) = oracle_arrays(network);
     let mut row = Row::default();
     let inputs = problem.values.chunks(problem.features);
     let count = inputs.len() as f64;
     for picture in inputs {
-        let input: Vec<f64> = picture.iter().map(|&v| f64::from(network.preprocessing.apply(f32::from(v)))).collect();
+        let input: Vec<f64> = picture.iter().map(|&v| f64::from(network.input().preprocessing().apply(f32::from(v)))).collect();
         let errors = oracle::factorisation_error(&means, &biases, &input, neuron);
         assert!(errors[0] < 1e-9, "neurons of the first layer share nothing: {}", errors[0]);
         row.largest[0] += errors[1] / count;
@@ -40,7 +44,7 @@ fn measure(network: &Network, problem: &Problem, neuron: oracle::Neuron) -> Row 
     }
     let hidden: Vec<f64> = means[1..3].iter().flatten().flatten().map(|m| m * m).collect();
     row.sigma_m2 = hidden.iter().sum::<f64>() / hidden.len() as f64;
-    row.accuracy = Evaluator::new(network, 1).surrogate(&problem.examples(), None).accuracy;
+    row.accuracy = network.surrogate().score(&problem.examples(), None).unwrap().accuracy;
     row
 }
 
@@ -53,8 +57,7 @@ fn mean(rows: &[Row]) -> Row {
     }
 }
 
-#[test]
-fn training_makes_neurons_more_dependent() {
+fn main() {
     println!("| neuron | N | | σ_m² | largest pair: layer 2 | 3 | accuracy |\n|---|---|---|---|---|---|---|");
     let neurons = [
         (Neuron::Sign, oracle::Neuron::Sign),
@@ -68,8 +71,7 @@ fn training_makes_neurons_more_dependent() {
                 let problem = Problem::pictures(6, 3, 24, 0.2, seed);
                 let config = NetworkConfig {
                     inputs: 6,
-                    depth: 3,
-                    width,
+                    hidden: vec![width; 3],
                     classes: 3,
                     surrogate: Surrogate::Deterministic,
                     neuron,
@@ -88,19 +90,19 @@ fn training_makes_neurons_more_dependent() {
                     ..TrainConfig::default()
                 };
                 let mut trainer = Trainer::new(config.init(seed).unwrap(), train, &problem.examples()).unwrap().with_threads(1);
-                before.push(measure(&trainer.network(), &problem, exact));
+                before.push(measure(&trainer.network().unwrap(), &problem, exact));
                 while !trainer.is_finished() {
                     trainer.step().unwrap();
                 }
-                let mut network = trainer.network();
+                let network = trainer.into_network().unwrap();
                 after.push(measure(&network, &problem, exact));
                 // Means as large as the trained ones, but with nothing in common.
                 let mut random = Random(seed);
-                network.layers().iter_mut().flat_map(|layer| &mut layer.means()).for_each(|mean| *mean *= random.spin() as f32);
-                control.push(measure(&network, &problem, exact));
+                let redrawn = changed(network, |_, means, _| means.iter_mut().for_each(|mean| *mean *= random.spin() as f32));
+                control.push(measure(&redrawn, &problem, exact));
             }
             let (before, after, control) = (mean(&before), mean(&after), mean(&control));
-            for (when, row) in [("before training", before), ("after", after), ("after, signs drawn anew", control)] {
+            for (when, row) in [("before training", before), ("after", after), ("after, random signs", control)] {
                 let Row { largest: [second, third], sigma_m2, accuracy } = row;
                 println!("| {neuron} | {width} | {when} | {sigma_m2:.2} | {second:.3} | {third:.3} | {accuracy:.2} |");
             }

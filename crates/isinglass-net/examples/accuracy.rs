@@ -1,9 +1,15 @@
-//! How far the deterministic surrogate is from the network it stands for, measured against exact enumeration. Every test prints the table it asserts on;
-//! `docs/accuracy.md` keeps them:
+//! A study: how far the deterministic surrogate is from the network it stands for, measured by exact enumeration.
 //!
-//! `cargo test -p isinglass-net --test accuracy -- --nocapture --test-threads 1`
+//! `cargo run --release -p isinglass-net --example accuracy` prints the tables of `docs/accuracy.md` and checks what is said there about them. Both sides, the `f64` network and the
+//! enumeration, are those that the tests compare the engine with.
 
-mod support;
+#[allow(dead_code, reason = "the study uses a part")]
+#[path = "../tests/support"]
+mod support {
+    pub mod oracle;
+    pub mod random;
+    pub mod reference;
+}
 
 use support::oracle::{self, Neuron};
 use support::random::Random;
@@ -18,6 +24,20 @@ fn surrogate(neuron: Neuron) -> Surrogate {
         Neuron::Probit(alpha) => Surrogate::probit(alpha),
         Neuron::Logistic(alpha) => Surrogate::logistic(alpha),
     }
+}
+
+fn main() {
+    central_limit_error_falls_with_width();
+    println!();
+    central_limit_error_of_one_wide_unit_falls_like_one_over_width_unless_it_is_a_sign();
+    println!();
+    gaussian_fields_are_averaged_exactly_by_probit_and_nearly_by_logistic();
+    println!();
+    class_probabilities_are_near_the_exact_ones();
+    println!();
+    logits_want_a_wider_variance_the_fewer_the_classes();
+    println!();
+    correlations_left_out_fall_with_width_and_grow_with_the_means();
 }
 
 /// How the means of a network are drawn.
@@ -101,7 +121,6 @@ fn unit_errors(n: usize, draw: Draw, sigma_b: f64, neuron: Neuron, draws: usize)
     errors.map(|layer| average(&layer))
 }
 
-#[test]
 fn central_limit_error_falls_with_width() {
     const WIDTHS: [usize; 4] = [2, 4, 8, 12];
     println!("| neuron | biases | layer | N = 2 | 4 | 8 | 12 | falls like N^ |\n|---|---|---|---|---|---|---|---|");
@@ -131,7 +150,6 @@ fn central_limit_error_falls_with_width() {
     assert!(even.0[3] > 2.5 * odd.0[3] && even.1 > -0.7 && odd.1 < -0.5);
 }
 
-#[test]
 fn central_limit_error_of_one_wide_unit_falls_like_one_over_width_unless_it_is_a_sign() {
     const WIDTHS: [usize; 4] = [8, 32, 128, 512];
     println!("| neuron | N = 8 | 32 | 128 | 512 | falls like N^ |\n|---|---|---|---|---|---|");
@@ -167,7 +185,6 @@ fn averaged_probability(neuron: Neuron, mean_field: f64, variance: f64) -> f64 {
     }
 }
 
-#[test]
 fn gaussian_fields_are_averaged_exactly_by_probit_and_nearly_by_logistic() {
     // Trapezoidal rule over z ∈ [−12, 12] of P(+1 | h̄ + √Σ z), the widest error over h̄ and Σ.
     let worst = |neuron: Neuron| {
@@ -191,7 +208,6 @@ fn gaussian_fields_are_averaged_exactly_by_probit_and_nearly_by_logistic() {
     }
 }
 
-#[test]
 fn class_probabilities_are_near_the_exact_ones() {
     println!("| neuron | means | hidden layers | τ = 1: mean | largest | `softmax(τh̄)` | τ = 4: mean | largest | `softmax(τh̄)` |");
     println!("|---|---|---|---|---|---|---|---|---|");
@@ -227,7 +243,6 @@ fn distance(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).fold(0.0, |m, (a, b)| m.max((a - b).abs()))
 }
 
-#[test]
 fn logits_want_a_wider_variance_the_fewer_the_classes() {
     const SAMPLES: usize = 20_000;
     // A class's log-odds vary with its own field and with the K − 1 others: by about K/(K − 1) times Σ. Gaussian fields, sampled; h̄ of variance ½, Σ = ½.
@@ -262,7 +277,6 @@ fn logits_want_a_wider_variance_the_fewer_the_classes() {
     }
 }
 
-#[test]
 fn correlations_left_out_fall_with_width_and_grow_with_the_means() {
     println!(
         "| neuron | means | N | neurons: layer 2 | 3 | largest pair: 2 | 3 | fields: layer 2 | 3 |\n|---|---|---|---|---|---|---|---|---|"
