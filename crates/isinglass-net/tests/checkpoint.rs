@@ -222,9 +222,7 @@ fn a_file_that_claims_to_be_huge_is_refused_without_making_room_for_it() {
     // Unchanged it loads.
     Checkpoint::load(&file(&directory, &with_metadata(&bytes, |_| ()))).unwrap();
     let huge = serde_json::json!(1u64 << 52);
-    for (part, key) in
-        [("network", "inputs"), ("network", "classes"), ("train", "batch"), ("train", "epochs"), ("state", "step")]
-    {
+    for (part, key) in [("network", "inputs"), ("network", "classes"), ("train", "batch"), ("train", "epochs"), ("state", "step")] {
         assert_refused(&file(&directory, &with_metadata(&bytes, |value| value[part][key] = huge.clone())), key);
     }
     for hidden in [serde_json::json!([7, 1u64 << 52]), serde_json::json!(vec![1; 20_000]), serde_json::json!([])] {

@@ -118,7 +118,8 @@ fn initial_means_have_the_variance_asked_for() {
         (Init::He, None, &he),
     ];
     for (init, sigma_m2, expected) in cases {
-        let config = NetworkConfig { init, sigma_m2, inputs: 250, hidden: vec![WIDTH; 2], ..config(Surrogate::Deterministic, Neuron::Sign) };
+        let config =
+            NetworkConfig { init, sigma_m2, inputs: 250, hidden: vec![WIDTH; 2], ..config(Surrogate::Deterministic, Neuron::Sign) };
         let (network, layers) = diagnose(&config, 5, 1.0);
         for (layer, means) in layers.iter().zip(network.layers().iter().map(|layer| layer.means())) {
             let expected = expected(layer, sigma_m2.unwrap_or(0.0));

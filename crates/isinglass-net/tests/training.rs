@@ -6,8 +6,8 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use isinglass_net::{
-    Checkpoint, EpochReport, Error, Goal, Init, Means, Network, NetworkConfig, Optimizer, Partition, Rng, Surrogate,
-    TrainConfig, Trainer, lrt_noise,
+    Checkpoint, EpochReport, Error, Goal, Init, Means, Network, NetworkConfig, Optimizer, Partition, Rng, Surrogate, TrainConfig, Trainer,
+    lrt_noise,
 };
 use support::files::directory;
 use support::networks::plain;
@@ -73,11 +73,7 @@ fn equal_seeds_give_equal_bits_whatever_the_number_of_threads() {
             }
             if hidden[0] > 1 {
                 let start = network(&problem, surrogate, hidden, 5);
-                assert_ne!(
-                    start.layers(),
-                    network(&problem, surrogate, hidden, 6).layers(),
-                    "{surrogate}: the initial seed does nothing"
-                );
+                assert_ne!(start.layers(), network(&problem, surrogate, hidden, 6).layers(), "{surrogate}: the initial seed does nothing");
                 assert_ne!(expected.network().layers(), run(1, 5, 2).0.network().layers(), "{surrogate}: the run's seed does nothing");
             }
         }
@@ -142,7 +138,10 @@ fn the_binary_goal_ends_with_a_binary_network_that_is_its_own_surrogate() {
             let mut trainer = Trainer::new(network(&problem, surrogate, &[33; 2], 1), config, &problem.examples()).unwrap().with_threads(2);
             finish(&mut trainer);
             let network = trainer.network().unwrap();
-            assert!(network.layers().iter().flat_map(|layer| layer.means()).all(|m| m.abs() == 1.0), "{surrogate} {means}: a mean is not ±1");
+            assert!(
+                network.layers().iter().flat_map(|layer| layer.means()).all(|m| m.abs() == 1.0),
+                "{surrogate} {means}: a mean is not ±1"
+            );
             // Noisy neurons differ from the signs that the deterministic network has instead.
             if !matches!(surrogate, Surrogate::Deterministic | Surrogate::Ste) {
                 continue;
@@ -160,14 +159,15 @@ fn the_binary_goal_ends_with_a_binary_network_that_is_its_own_surrogate() {
 }
 
 #[test]
-fn a_loss_that_is_no_number_ends_the_run() {
+fn a_loss_that_is_not_a_number_ends_the_run() {
     let problem = Problem::noise(6, 3, 40, 5);
     for &surrogate in Surrogate::ALL {
         // The second run is over after one step: no later loss would tell what became of the parameters.
         for (batch, epochs) in [(8, 10), (40, 1)] {
             for &optimizer in Optimizer::ALL {
                 let config = TrainConfig { goal: goal(surrogate), optimizer, lr: 1e300, batch, epochs, ..TrainConfig::default() };
-                let mut trainer = Trainer::new(network(&problem, surrogate, &[9; 2], 1), config, &problem.examples()).unwrap().with_threads(1);
+                let mut trainer =
+                    Trainer::new(network(&problem, surrogate, &[9; 2], 1), config, &problem.examples()).unwrap().with_threads(1);
                 let end = loop {
                     match trainer.step() {
                         Ok(step) => assert!(step.loss.is_finite(), "{surrogate} {optimizer}: a step with loss {}", step.loss),
@@ -233,7 +233,8 @@ fn what_is_held_out_is_not_trained_with() {
 fn every_step_draws_its_own_noise_and_takes_its_own_batch() {
     let problem = Problem::pictures(9, 3, 40, 0.3, 6);
     let config = TrainConfig { goal: Goal::Surrogate, batch: 13, epochs: 2, validation: 0.0, seed: 77, ..TrainConfig::default() };
-    let mut trainer = Trainer::new(network(&problem, Surrogate::LrtBinary, &[5; 2], 1), config, &problem.examples()).unwrap().with_threads(2);
+    let mut trainer =
+        Trainer::new(network(&problem, Surrogate::LrtBinary, &[5; 2], 1), config, &problem.examples()).unwrap().with_threads(2);
     let mut first = 0;
     while !trainer.is_finished() {
         let progress = trainer.progress();
@@ -280,5 +281,30 @@ fn every_surrogate_learns_an_easy_problem() {
             Err(error) => assert!(matches!(error, Error::NotBinary(Surrogate::Continuous)), "{surrogate}: {error}"),
         }
         assert!(reports[9].train.nll < 0.5 * reports[0].train.nll, "{surrogate}: {} after {}", reports[9].train.nll, reports[0].train.nll);
+    }
+}
+
+#[test]
+fn networks_of_mixed_widths_learn_random_labels_by_heart() {
+    // Labels without any meaning: only a network whose every layer is trained gets them all.
+    let problem = Problem::noise(20, 4, 40, 9);
+    for hidden in [&[96, 33, 64][..], &[31, 128], &[64, 17, 31, 48]] {
+        for (surrogate, goal) in [
+            (Surrogate::Deterministic, Goal::Surrogate),
+            (Surrogate::Deterministic, Goal::Binary),
+            (Surrogate::Continuous, Goal::Surrogate),
+        ] {
+            let config = TrainConfig { goal, batch: 10, epochs: 120, validation: 0.0, ..TrainConfig::default() };
+            let trained = Trainer::new(network(&problem, surrogate, hidden, 1), config, &problem.examples()).unwrap().run(|_| ()).unwrap();
+            let own = trained.surrogate().score(&problem.examples(), None).unwrap();
+            assert!(own.accuracy > 0.95, "{surrogate} {goal} {hidden:?}: {}", own.accuracy);
+            if goal == Goal::Binary {
+                assert_eq!(trained.binary().score(&problem.examples(), None).unwrap().accuracy, own.accuracy, "{hidden:?}");
+            }
+            let start = network(&problem, surrogate, hidden, 1);
+            assert!(
+                trained.layers().iter().zip(start.layers()).all(|(now, then)| now.means() != then.means() && now.bias() != then.bias())
+            );
+        }
     }
 }
