@@ -69,9 +69,9 @@ pub fn read_reals(path: &Path, columns: usize) -> Result<Vec<f32>, Error> {
             Kind::Other => csv::read_values(from)?,
         };
         match pixels {
-            _ if found == columns + 1 => {
-                Err(Error::Images(format!("rows of {found} values, one more than the {columns} columns of the table: leave the labels out")))
-            }
+            _ if found == columns + 1 => Err(Error::Images(format!(
+                "rows of {found} values, one more than the {columns} columns of the table: leave the labels out"
+            ))),
             _ if found != columns => Err(Error::Images(format!("rows of {found} values, where the network takes {columns}"))),
             Pixels::Bytes(bytes) => Ok(bytes.into_iter().map(f32::from).collect()),
             Pixels::Floats(floats) => Ok(floats),

@@ -134,7 +134,9 @@ impl<'a> Counterpart<'a> {
     /// The number of networks and the seed, if they are drawn.
     pub(crate) fn draws(&self) -> Result<Option<(usize, u64)>, Error> {
         match self.kind {
-            Kind::Surrogate => Err(Error::Pack("the surrogate is a network of real numbers: pack its binary() network, or sampled(k)".into())),
+            Kind::Surrogate => {
+                Err(Error::Pack("the surrogate is a network of real numbers: pack its binary() network, or sampled(k)".into()))
+            }
             Kind::Binary => Ok(None),
             Kind::Sampled { samples } => Ok(Some((samples, self.seed))),
         }
@@ -353,7 +355,13 @@ pub(crate) fn surrogate_score(engine: &mut Engine, examples: &Examples<'_>, indi
 }
 
 /// The deterministic binary network behind the layers of an engine, without a copy of their means.
-pub(crate) fn binary_score(engine: &mut Engine, examples: &Examples<'_>, indices: &[u32], input: &InputRule, threads: usize) -> Result<Score, Error> {
+pub(crate) fn binary_score(
+    engine: &mut Engine,
+    examples: &Examples<'_>,
+    indices: &[u32],
+    input: &InputRule,
+    threads: usize,
+) -> Result<Score, Error> {
     let (rows, classes) = (examples.rows(), engine.layers.last().map_or(0, |layer| layer.outputs));
     let mut votes = Votes::new(indices.len(), classes);
     let has_signs = engine.layers.iter().all(|layer| !matches!(layer.spec.unit, Unit::Continuous(_)));

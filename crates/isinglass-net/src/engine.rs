@@ -15,10 +15,10 @@ pub use batch::Scale;
 pub use layer::{EngineLayer, Parametrisation};
 pub use output::BatchScore;
 
-use crate::{Error, Network};
 use crate::buffer::Buffer;
 use crate::kernels::{Backward, Field, Forward, Kernels, LANES, MAX_ROWS, Moments, Rule, Scratch, Sink, Update};
 use crate::pool::Pool;
+use crate::{Error, Network};
 
 /// What an engine is for.
 #[derive(Debug, Clone, Copy, PartialEq)]

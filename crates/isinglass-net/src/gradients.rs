@@ -40,7 +40,13 @@ impl Gradients {
     /// # Errors
     ///
     /// [`Error::Examples`] if they do not fit the network, none is chosen, or there are more than one batch can hold.
-    pub fn new(network: &Network, examples: &Examples<'_>, indices: &[u32], variance_gradient: bool, threads: usize) -> Result<Self, Error> {
+    pub fn new(
+        network: &Network,
+        examples: &Examples<'_>,
+        indices: &[u32],
+        variance_gradient: bool,
+        threads: usize,
+    ) -> Result<Self, Error> {
         Self::with_kernels(network, examples, indices, variance_gradient, threads, Kernels::choose()?)
     }
 

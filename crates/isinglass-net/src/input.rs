@@ -216,7 +216,9 @@ mod tests {
     fn a_rule_is_for_its_own_columns() {
         let rule = InputRule::choose((&[1.0f32, 2.0, 3.0, 4.0]).into(), 2, &[0, 1], Features::Table).unwrap();
         assert!(rule.inputs((&[1.0f32, 2.0, 3.0]).into(), 3).is_err());
-        assert!(InputRule::choose((&[1.0f32, f32::NAN]).into(), 2, &[0], Features::Table).unwrap_err().to_string().contains("row 0, column 1"));
+        assert!(
+            InputRule::choose((&[1.0f32, f32::NAN]).into(), 2, &[0], Features::Table).unwrap_err().to_string().contains("row 0, column 1")
+        );
         assert!(InputRule::choose((&[1.0f32, 2.0]).into(), 2, &[1], Features::Table).is_err());
     }
 }

@@ -285,7 +285,14 @@ mod tests {
 
     #[test]
     fn real_weights_have_no_bounds() {
-        let config = NetworkConfig { inputs: 1, hidden: vec![1], classes: 2, surrogate: Surrogate::Continuous, neuron: Neuron::Tanh(1.0), ..NetworkConfig::default() };
+        let config = NetworkConfig {
+            inputs: 1,
+            hidden: vec![1],
+            classes: 2,
+            surrogate: Surrogate::Continuous,
+            neuron: Neuron::Tanh(1.0),
+            ..NetworkConfig::default()
+        };
         let spec = config.layers().unwrap()[0];
         assert!(Layer::new(spec, vec![7.0], vec![0.0]).is_ok());
         assert!(Layer::new(spec, vec![f32::NAN], vec![0.0]).is_err());

@@ -280,7 +280,9 @@ mod tests {
     fn a_layer_is_exchanged_only_for_one_of_its_kind() {
         let (mut small, wide) = (network(&[4, 4]), network(&[40, 4]));
         let before = small.clone();
-        for (index, layer) in [(0, &wide.layers()[0]), (1, &small.layers()[0].clone()), (2, &small.layers()[1].clone()), (9, &wide.layers()[0])] {
+        for (index, layer) in
+            [(0, &wide.layers()[0]), (1, &small.layers()[0].clone()), (2, &small.layers()[1].clone()), (9, &wide.layers()[0])]
+        {
             assert!(matches!(small.replace_layer(index, layer.clone()), Err(Error::Layer(_))), "{index}");
         }
         assert_eq!(small, before);

@@ -104,7 +104,9 @@ impl Counterpart<'_> {
         let inputs = network.config().inputs;
         let rows = Rows::new(values, inputs)?;
         let input = network.input();
-        if input.quantiser().is_none() && !(matches!(values, Values::Bytes(_)) && !(values.is_empty() && input.preprocessing().scale() > 1.0)) {
+        if input.quantiser().is_none()
+            && !(matches!(values, Values::Bytes(_)) && !(values.is_empty() && input.preprocessing().scale() > 1.0))
+        {
             return Err(Error::Pack(format!(
                 "inputs become {input}, as if they were real numbers between 0 and 1, and a packed network looks at bytes: check it with bytes, or train again, so that \
                  real inputs are quantised"

@@ -160,7 +160,8 @@ impl Network {
 
     /// Whether two draws from the network may differ.
     pub(crate) fn is_random(&self) -> bool {
-        let is_random = |layer: &Layer| matches!(layer.spec().unit, Unit::Stochastic(_)) || layer.means().iter().any(|mean| mean.abs() < 1.0);
+        let is_random =
+            |layer: &Layer| matches!(layer.spec().unit, Unit::Stochastic(_)) || layer.means().iter().any(|mean| mean.abs() < 1.0);
         self.layers().iter().any(is_random)
     }
 }

@@ -32,7 +32,8 @@ use crate::engine::{BatchScore, Engine, EngineLayer, LayerSink, Parametrisation,
 use crate::kernels::{Kernels, Rule, Sink};
 use crate::network::Frame;
 use crate::{
-    Checkpoint, Error, Examples, Features, Goal, Initialisation, InputRule, Network, Optimizer, Partition, Progress, Rng, Score, TrainConfig, noise,
+    Checkpoint, Error, Examples, Features, Goal, Initialisation, InputRule, Network, Optimizer, Partition, Progress, Rng, Score,
+    TrainConfig, noise,
 };
 
 /// One step's result.

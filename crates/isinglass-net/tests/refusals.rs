@@ -91,7 +91,7 @@ fn means_and_biases_are_as_many_as_needed_and_in_their_range() {
 /// Everything that looks at labelled examples must refuse them.
 fn all_refuse(network: &Network, examples: &Examples<'_>, indices: &[u32], words: &str) {
     let mut errors = vec![
-        ("inference", Inference::new(network, 4, 1).score(examples, indices).map(drop)),
+        ("inference", Inference::new(network, 4, 1).unwrap().score(examples, indices).map(drop)),
         ("gradients", Gradients::new(network, examples, indices, true, 2).map(drop)),
         ("diagnosis", Diagnosis::new(network, examples, indices, 1).map(drop)),
     ];

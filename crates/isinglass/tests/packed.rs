@@ -131,7 +131,8 @@ fn inspect_says_how_long_the_file_is() {
     assert!(result["header_bytes"].as_u64().unwrap() < 2048);
     assert_eq!(sum("weight_bytes"), 33 * 8 + 2 * 33 * 5 + 10 * 5);
     let model = Model::load(home.path("m.safetensors")).unwrap();
-    let shown: String = (0..32).map(|column| if model.networks()[0].layers()[1].weights().spin(0, column) > 0 { '+' } else { '−' }).collect();
+    let shown: String =
+        (0..32).map(|column| if model.networks()[0].layers()[1].weights().spin(0, column) > 0 { '+' } else { '−' }).collect();
     assert_eq!(layers[1]["first_weights"], shown);
     assert_eq!(result["provenance"]["data"], "mnist");
     assert!(layers[0]["least_threshold"].is_i64() && layers[3]["least_threshold"].is_null());

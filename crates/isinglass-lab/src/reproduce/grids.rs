@@ -202,7 +202,11 @@ mod tests {
                 assert_eq!(plans.len(), 9);
                 for plan in plans {
                     let cells = plan.grid.cells().unwrap();
-                    assert!(cells.iter().all(|cell| cell.config.depth < Some(70) && cell.config.data.as_deref() == Some(data)), "{}", plan.name);
+                    assert!(
+                        cells.iter().all(|cell| cell.config.depth < Some(70) && cell.config.data.as_deref() == Some(data)),
+                        "{}",
+                        plan.name
+                    );
                 }
             }
         }

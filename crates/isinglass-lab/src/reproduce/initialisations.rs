@@ -61,7 +61,10 @@ pub(super) fn make(study: &Study) -> Result<FigureRecord, ReproduceError> {
 
 /// Glorot's and He's variances follow from the width.
 fn by_width(key: &str, study: &Study) -> Value {
-    let width = study.plans(&[Subject::Fig6]).first().and_then(|plan| plan.grid.cells().ok()?.first().map(|cell| cell.config.hidden_layers()[0] as f64));
+    let width = study
+        .plans(&[Subject::Fig6])
+        .first()
+        .and_then(|plan| plan.grid.cells().ok()?.first().map(|cell| cell.config.hidden_layers()[0] as f64));
     match (key, width) {
         ("glorot", Some(width)) => rounded(1.0 / width, 4),
         ("he", Some(width)) => rounded(2.0 / width, 4),

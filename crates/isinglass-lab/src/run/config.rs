@@ -207,7 +207,9 @@ impl RunConfig {
             *path = std::path::absolute(&*path).map_err(RunError::read(path))?;
         }
         if self.hidden.is_some() && (self.depth.is_some() || self.width.is_some()) {
-            return setting("hidden lists the neurons of every layer, depth and width are the short form for equal ones: leave out one or the other");
+            return setting(
+                "hidden lists the neurons of every layer, depth and width are the short form for equal ones: leave out one or the other",
+            );
         }
         if self.hidden.is_none() {
             self.depth = Some(self.depth.unwrap_or(DEPTH));

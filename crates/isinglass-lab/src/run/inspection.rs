@@ -117,7 +117,9 @@ impl Inspection {
         let config = network.config();
         let mut diagnosis = diagnose(network, data, partition, threads)?;
         let (Some(initial), Some(initialisation)) = (network.initial()?, network.initialisation()) else {
-            return Err(RunError::Setting("the network's layers were given, not drawn: there is no initial network to compare it with".into()));
+            return Err(RunError::Setting(
+                "the network's layers were given, not drawn: there is no initial network to compare it with".into(),
+            ));
         };
         diagnosis.count_flips(network, &initial);
         let layers = diagnosis.layers.into_iter().zip(network.layers()).zip(initial.layers());

@@ -55,7 +55,8 @@ mod tests {
     use isinglass_net::{Init, NetworkConfig, Schedule};
 
     fn notice(sigma_m2: f64, means: Means, lr: f64) -> Option<String> {
-        let config = NetworkConfig { inputs: 10, hidden: vec![5; 2], init: Init::TwoPoint, sigma_m2: Some(sigma_m2), ..NetworkConfig::default() };
+        let config =
+            NetworkConfig { inputs: 10, hidden: vec![5; 2], init: Init::TwoPoint, sigma_m2: Some(sigma_m2), ..NetworkConfig::default() };
         let network = config.init(1).unwrap();
         let train = TrainConfig { means, lr, schedule: Schedule::Constant, ..TrainConfig::default() };
         let progress = Progress { step: 0, steps: 1000, steps_per_epoch: 100, epoch: 0, epochs: 10 };

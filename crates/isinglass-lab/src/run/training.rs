@@ -5,9 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use isinglass_data::Dataset;
-use isinglass_net::{
-    Checkpoint, Examples, Features, InputRule, Network, NetworkConfig, Partition, Progress, Step, TrainConfig, Trainer,
-};
+use isinglass_net::{Checkpoint, Examples, Features, InputRule, Network, NetworkConfig, Partition, Progress, Step, TrainConfig, Trainer};
 use serde_json::{Value, json};
 
 use super::inspection::diagnose;

@@ -278,7 +278,7 @@ fn padding_never_moves() {
     let network = NetworkConfig { inputs: 19, hidden: vec![23; 2], classes: 3, ..NetworkConfig::default() }.init(1).unwrap();
     for parametrisation in [Parametrisation::Clip, Parametrisation::Tanh, Parametrisation::ScaledClip, Parametrisation::Sign] {
         let purpose = Purpose::Training { parametrisation, variance_gradient: true, slots: [true, true] };
-        let mut engine = Engine::new(&network, purpose, 32, 2);
+        let mut engine = Engine::new(&network, purpose, 32, 2).unwrap();
         // A smaller batch after a larger one leaves the larger one's values behind.
         for indices in [(0..32).collect::<Vec<u32>>(), (32..45).collect(), (0..32).collect()] {
             engine.load(examples.rows(), &indices, network.input(), Scale::Inputs);

@@ -207,8 +207,8 @@ pub fn predict_split(model: &Model, split: &Split, threads: usize) -> Result<Pre
             Ok(predictor.predict_on(&reals, threads)?)
         }
         (Pixels::Floats(reals), Some(_)) => Ok(predictor.predict_on(reals, threads)?),
-        (Pixels::Floats(_), None) => {
-            Err(usage("these examples are real numbers, and this network takes bytes: scale them as the training images were, to whole numbers from 0 to 255"))
-        }
+        (Pixels::Floats(_), None) => Err(usage(
+            "these examples are real numbers, and this network takes bytes: scale them as the training images were, to whole numbers from 0 to 255",
+        )),
     }
 }

@@ -129,12 +129,7 @@ pub fn introduce(ready: &Ready, config: &RunConfig, data: &Dataset, directory: &
     } else {
         format!("{} real parameters", grouped(size.float_parameters))
     };
-    tell(&format!(
-        "network  {}, surrogate {}, neuron {neuron}: {weights}, {}",
-        ready.shape,
-        config.surrogate,
-        kibibytes(size.bytes),
-    ));
+    tell(&format!("network  {}, surrogate {}, neuron {neuron}: {weights}, {}", ready.shape, config.surrogate, kibibytes(size.bytes),));
     let (symbol, drawn) = if config.surrogate.has_binary_weights() { ("σ_m²", "means") } else { ("σ_w²", "weights") };
     let variance = init.sigma_m2.map(|sigma2| format!(", {symbol} = {}", digits(sigma2))).unwrap_or_default();
     tell(&format!("{drawn:7}  {}{variance}, σ_b² = {}: {}", init.distribution, digits(init.sigma_b2), init.reason));
