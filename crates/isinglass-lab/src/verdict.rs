@@ -19,7 +19,7 @@ use isinglass_theory::{
     WeightVariance, depth_scale,
 };
 
-/// What happens at a point, why what is missing is missing, and whether a critical initialisation exists at all.
+/// What happens at a point, why some quantities do not exist there, and whether a critical initialisation exists at all.
 pub fn of_point<A: Activation + Clone>(field: &MeanField<A>, point: &Point) -> Result<String, Error> {
     let mut words = vec![phase_sentence(point)];
     words.extend(missing_sentences(field, point));
@@ -27,7 +27,7 @@ pub fn of_point<A: Activation + Clone>(field: &MeanField<A>, point: &Point) -> R
     Ok(words.join(" "))
 }
 
-/// What to use, and what to expect of it.
+/// Which initialisation to use, and what to expect of it.
 pub fn of_advice<A: Activation + Clone>(network: &RandomNetwork<A>, advice: &Advice) -> Result<String, Error> {
     let mut words = vec![of_criticality(network, &advice.critical)?];
     let best = &advice.best;
@@ -37,13 +37,13 @@ pub fn of_advice<A: Activation + Clone>(network: &RandomNetwork<A>, advice: &Adv
         None => {
             let left = |factor: Option<f64>| factor.map_or("all".to_owned(), digits);
             let (signal, gradient) = (left(best.signal), left(best.gradient));
-            format!("At {place} signals and gradients fade only algebraically with depth: {signal} of the one and {gradient} of the other are left after {depth}.")
+            format!("At {place} signals and gradients fade only algebraically with depth: {signal} of the signal and {gradient} of the gradient are left after {depth}.")
         }
         Some(reached) if reached >= advice.depth as f64 => {
             format!("At {place} signals survive {} layers ({} depth scales), enough for {depth}.", digits(reached), digits(advice.reach))
         }
         Some(reached) => format!(
-            "Even at {place} signals survive only {} layers ({} depth scales): {depth} need help that this theory does not know, such as skip connections or \
+            "Even at {place} signals survive only {} layers ({} depth scales): for {depth}, use methods beyond this theory, such as skip connections or \
              normalisation.",
             digits(reached),
             digits(advice.reach)
@@ -65,11 +65,11 @@ pub fn of_advice<A: Activation + Clone>(network: &RandomNetwork<A>, advice: &Adv
         );
     }
     if network.model().weight_variance() == WeightVariance::Means && best.sigma2 == Some(1.0) {
-        // Half way between what is needed and the limit, where the usual value would not do.
+        // Halfway between the required value and the limit, if 0.99 is too small.
         let needed = advice.smallest.as_ref().and_then(|smallest| smallest.sigma2).unwrap_or(0.0);
         let usable = if needed < 0.985 { 0.99 } else { 0.5 * (1.0 + needed) };
         words.push(format!(
-            "σ_m² = 1 is a limit: means of exactly ±1 leave nothing random in the weights, so use a value such as {}.",
+            "σ_m² = 1 is a limit: means of exactly ±1 leave nothing random in the weights, so use a smaller value, such as {}.",
             near_one(usable)
         ));
     }
@@ -156,7 +156,7 @@ fn phase_sentence(point: &Point) -> String {
     }
 }
 
-/// Why what is missing is missing.
+/// Why some quantities do not exist.
 fn missing_sentences<A: Activation>(field: &MeanField<A>, point: &Point) -> Vec<String> {
     let mut words = Vec::new();
     match point.q_star {
@@ -177,7 +177,7 @@ fn missing_sentences<A: Activation>(field: &MeanField<A>, point: &Point) -> Vec<
         _ => {}
     }
     if point.chi_1.is_none() && field.network().is_step() {
-        words.push("The slope of a sign function has no mean square: χ₁ is infinite and ξ₁ does not exist.".to_owned());
+        words.push("The slope of a step has no finite mean square: χ₁ is infinite and ξ₁ does not exist.".to_owned());
     }
     let diverges = |rate: Option<f64>| rate.is_some_and(|rate| depth_scale(rate).is_none());
     let lengths: Vec<&str> = [

@@ -334,7 +334,7 @@ fn advice_follows_a_dying_signal_to_any_depth() {
     // The same layer by layer.
     let layers = network.at(Some(1.0), 0.0).unwrap().trajectory(common::pair(1.0, 1.0, 0.5), 400).unwrap();
     common::close(a.signal.unwrap(), layers[400].q_a, 1e-12);
-    let noisy = common::field("lrt-continuous", "tanh:0.8", 1.0, 0.0).network().clone();
+    let noisy = common::network("lrt-continuous", "tanh:0.8");
     let best = Advice::new(&noisy, 200, 3.0).unwrap().best;
     let layers = noisy.at(best.sigma2, best.sigma_b2).unwrap().trajectory(common::pair(1.0, 1.0, 0.5), 200).unwrap();
     common::close(best.signal.unwrap(), layers[200].q_a, 1e-12);
