@@ -111,9 +111,13 @@ impl Checkpoint {
     }
 
     /// The same checkpoint with other settings for the rest of the run, for instance more epochs. [`Trainer::resume`](crate::Trainer::resume) refuses what needs another state of the optimiser.
-    #[must_use]
-    pub fn with_train_config(self, train: TrainConfig) -> Self {
-        Self { train, ..self }
+    ///
+    /// # Errors
+    ///
+    /// Those of [`TrainConfig::check`].
+    pub fn with_train_config(self, train: TrainConfig) -> Result<Self, Error> {
+        train.check()?;
+        Ok(Self { train, ..self })
     }
 
     /// Whether these are the examples that the run was given, held-out ones included.

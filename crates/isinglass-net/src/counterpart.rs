@@ -28,6 +28,7 @@ use crate::engine::{Engine, Purpose, Scale};
 use crate::examples::Rows;
 use crate::layer::Unit;
 use crate::packing::{self, PackedLayer};
+use crate::pool::MAX_THREADS;
 use crate::spins::SpinNetwork;
 use crate::{Error, Examples, InputRule, Network, Values, noise};
 
@@ -108,9 +109,9 @@ impl<'a> Counterpart<'a> {
         Self { network, kind, threads, seed: 1, in_floats: false }
     }
 
-    /// Uses this many threads; all of the machine's unless set. The results stay the same.
+    /// Uses this many threads, at most 1024; all of the machine's unless set. The results stay the same.
     pub fn threads(self, threads: usize) -> Self {
-        Self { threads: threads.max(1), ..self }
+        Self { threads: threads.clamp(1, MAX_THREADS), ..self }
     }
 
     /// The seed that networks are drawn with; 1 unless set.
@@ -185,11 +186,12 @@ impl<'a> Counterpart<'a> {
         }
     }
 
-    /// One score for every number of sampled networks in `samples`, the smaller ensembles being parts of the larger. `progress` is told how many of how many networks were sampled.
+    /// One score for every number of sampled networks in `samples`, the smaller ensembles being parts of the larger; the number given to [`Network::sampled`] does not matter here. `progress` is told
+    /// how many of how many networks were sampled.
     ///
     /// # Errors
     ///
-    /// Those of [`Counterpart::score`].
+    /// Those of [`Counterpart::score`], and [`Error::Config`] if networks are not sampled.
     pub fn scores(
         &self,
         examples: &Examples<'_>,
@@ -199,7 +201,13 @@ impl<'a> Counterpart<'a> {
     ) -> Result<Vec<SampledScore>, Error> {
         examples.check_fit(self.network.config())?;
         let indices = examples.chosen(indices)?;
+        if !matches!(self.kind, Kind::Sampled { .. }) {
+            return Err(Error::config("only sampled networks have a score for every number of samples: use network.sampled(k)"));
+        }
         let most = samples.iter().copied().max().unwrap_or(0);
+        if most == 0 {
+            return Ok(Vec::new());
+        }
         let mut scores = vec![None; samples.len()];
         let mut votes = Votes::new(indices.len(), self.network.config().classes);
         Self { kind: Kind::Sampled { samples: most }, ..*self }.vote(examples.rows(), &indices, &mut votes, &mut |votes, done| {
@@ -273,6 +281,9 @@ impl<'a> Counterpart<'a> {
             Kind::Sampled { samples } => samples,
             Kind::Surrogate | Kind::Binary => 1,
         };
+        if samples == 0 {
+            return Err(Error::config("samples = 0: an ensemble has at least one network"));
+        }
         let is_drawn = matches!(self.kind, Kind::Sampled { .. });
         let is_random = is_drawn && network.is_random();
         // A network without randomness is the same in every sample.
@@ -320,10 +331,10 @@ impl Inference {
     ///
     /// # Errors
     ///
-    /// [`Error::InstructionSet`] if `ISINGLASS_SIMD` names one that this machine does not have.
+    /// [`Error::Config`] for a batch of no examples or too many, [`Error::InstructionSet`] if `ISINGLASS_SIMD` names one that this machine does not have.
     pub fn new(network: &Network, batch: usize, threads: usize) -> Result<Self, Error> {
         Ok(Self {
-            engine: Engine::new(network, Purpose::Evaluation, batch.max(1), threads)?,
+            engine: Engine::new(network, Purpose::Evaluation, batch, threads)?,
             config: network.config().clone(),
             input: network.input().clone(),
         })

@@ -98,10 +98,19 @@ impl Diagnosis {
     }
 
     /// Adds the fractions of weights that changed sign since the initial network, which [`Diagnosis::new`] leaves out: the initial network need not be in memory while examples go through the other.
-    pub fn count_flips(&mut self, network: &Network, initial: &Network) {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Layer`] if the two are not networks of one shape, this one's.
+    pub fn count_flips(&mut self, network: &Network, initial: &Network) -> Result<(), Error> {
+        let specs = |network: &Network| network.layers().iter().map(|layer| (layer.inputs(), layer.outputs())).collect::<Vec<_>>();
+        if specs(network) != specs(initial) || self.layers.len() != network.layers().len() {
+            return Err(Error::Layer("signs are compared between networks of one shape".into()));
+        }
         for ((diagnosis, layer), initial) in self.layers.iter_mut().zip(network.layers()).zip(initial.layers()) {
             diagnosis.flip_ratio = Some(flips(layer.means(), initial.means()));
         }
+        Ok(())
     }
 }
 

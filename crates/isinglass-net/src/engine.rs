@@ -17,7 +17,8 @@ pub use output::BatchScore;
 
 use crate::buffer::Buffer;
 use crate::kernels::{Backward, Field, Forward, Kernels, LANES, MAX_ROWS, Moments, Rule, Scratch, Sink, Update};
-use crate::pool::Pool;
+use crate::pool::{MAX_THREADS, Pool};
+use crate::train_config::MAX_BATCH;
 use crate::{Error, Network};
 
 /// What an engine is for.
@@ -93,13 +94,18 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// [`Error::InstructionSet`] if `ISINGLASS_SIMD` names an instruction set that this machine does not have.
+    /// [`Error::Config`] for a batch of no examples or more than [`MAX_BATCH`], [`Error::InstructionSet`] if `ISINGLASS_SIMD` names an instruction set that this machine does not have.
     pub fn new(network: &Network, purpose: Purpose, batch: usize, threads: usize) -> Result<Self, Error> {
-        Ok(Self::with_kernels(network, purpose, batch, threads, Kernels::choose()?))
+        Self::with_kernels(network, purpose, batch, threads, Kernels::choose()?)
     }
 
     /// The same with chosen kernels.
-    pub fn with_kernels(network: &Network, purpose: Purpose, batch: usize, threads: usize, kernels: Kernels) -> Self {
+    pub fn with_kernels(network: &Network, purpose: Purpose, batch: usize, threads: usize, kernels: Kernels) -> Result<Self, Error> {
+        // Sizes of buffers are products of this number: with the limits of a checked network they do not overflow.
+        if !(1..=MAX_BATCH).contains(&batch) {
+            return Err(Error::config(format!("a batch of {batch} examples: from 1 to {MAX_BATCH} go through a network at once")));
+        }
+        let threads = threads.clamp(1, MAX_THREADS);
         let panels = batch.div_ceil(LANES);
         let training = purpose != Purpose::Evaluation;
         let has_variance = network.layers().iter().any(|layer| layer.spec().moments != Moments::None);
@@ -119,7 +125,7 @@ impl Engine {
         let slopes = |rows: usize| Slopes { p: when(training, examples * rows), q: when(variance_gradient, examples * rows) };
         let widest = layers.iter().map(|layer| rows_of(layer.outputs)).max().unwrap_or(0);
         let pool = Pool::new(threads);
-        Self {
+        Ok(Self {
             scratch: (0..pool.threads()).map(|_| ThreadScratch(UnsafeCell::new(Scratch::new(panels)))).collect(),
             slopes: layers.iter().map(|layer| slopes(rows_of(layer.outputs))).collect(),
             gradients: [slopes(widest), slopes(widest)],
@@ -134,14 +140,14 @@ impl Engine {
             examples: 0,
             training,
             variance_gradient,
-        }
+        })
     }
 
     /// Works with another number of threads from now on. The results stay the same.
     pub fn set_threads(&mut self, threads: usize) {
         if threads != self.pool.threads() {
             let panels = self.batch.div_ceil(LANES);
-            self.pool = Pool::new(threads);
+            self.pool = Pool::new(threads.clamp(1, MAX_THREADS));
             self.scratch = (0..self.pool.threads()).map(|_| ThreadScratch(UnsafeCell::new(Scratch::new(panels)))).collect();
         }
     }

@@ -13,7 +13,6 @@
 
 use crate::engine::{Engine, LayerSink, Parametrisation, Purpose, Scale};
 use crate::kernels::{Kernels, Sink};
-use crate::train_config::MAX_BATCH;
 use crate::{Error, Examples, Network, noise};
 
 /// Gradients of a batch's mean negative log-likelihood.
@@ -60,11 +59,8 @@ impl Gradients {
     ) -> Result<Self, Error> {
         examples.check_fit(network.config())?;
         examples.chosen(Some(indices))?;
-        if indices.len() > MAX_BATCH {
-            return Err(Error::Examples(format!("a batch of {} examples: at most {MAX_BATCH}", indices.len())));
-        }
         let purpose = Purpose::Training { parametrisation: Parametrisation::Free, variance_gradient, slots: [false; 2] };
-        let mut engine = Engine::with_kernels(network, purpose, indices.len(), threads, kernels);
+        let mut engine = Engine::with_kernels(network, purpose, indices.len(), threads, kernels)?;
         engine.load(examples.rows(), indices, network.input(), Scale::Inputs);
         engine.forward(|layer| noise::key(0, 0, layer));
         let loss = engine.score(examples, indices).nll / indices.len() as f64;

@@ -191,8 +191,8 @@ impl Layer {
             return Err(Error::Layer(format!("{} biases for a layer of {outputs} outputs", bias.len())));
         }
         let largest = if spec.has_binary_weights { 1.0 } else { f32::MAX };
-        // Written so that NaN is refused too.
-        if let Some(wrong) = means.iter().find(|mean| !(mean.abs() <= largest)) {
+        // NaN lies in no range.
+        if let Some(wrong) = means.iter().find(|mean| !(-largest..=largest).contains(*mean)) {
             let limit = if spec.has_binary_weights { "means of ±1 weights lie in [-1, 1]" } else { "weights are finite numbers" };
             return Err(Error::Layer(format!("a mean of {wrong}: {limit}")));
         }

@@ -170,7 +170,7 @@ impl<'a> Trainer<'a> {
         };
         let purpose = Purpose::Training { parametrisation, variance_gradient: config.variance_gradient, slots };
         let batch = config.batch.min(partition.train().len());
-        let engine = Engine::with_kernels(&network, purpose, batch, threads, kernels);
+        let engine = Engine::with_kernels(&network, purpose, batch, threads, kernels)?;
         let mut trainer = Self {
             gradient_squares: vec![0.0; engine.layers.len()],
             order: Vec::new(),

@@ -121,7 +121,7 @@ impl Inspection {
                 "the network's layers were given, not drawn: there is no initial network to compare it with".into(),
             ));
         };
-        diagnosis.count_flips(network, &initial);
+        diagnosis.count_flips(network, &initial)?;
         let layers = diagnosis.layers.into_iter().zip(network.layers()).zip(initial.layers());
         let layers = layers.map(|((diagnosis, layer), initial)| LayerSummary {
             diagnosis,

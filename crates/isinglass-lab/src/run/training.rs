@@ -222,7 +222,7 @@ fn prepare<'a>(
     let examples: Examples<'a> = examples(&data.train, data.classes)?;
     let look = |network: &Network, partition: &Partition| {
         let mut diagnosis = diagnose(network, data, partition, threads)?;
-        diagnosis.count_flips(network, network);
+        diagnosis.count_flips(network, network)?;
         let line = json!({ "kind": "diagnosis", "when": "start", "step": 0, "layers": diagnosis.layers });
         Ok::<_, RunError>((line, Reach::new(network, train)))
     };

@@ -33,6 +33,8 @@ struct Metadata {
     preprocessing: Preprocessing,
     class_names: Option<Vec<String>>,
     state: State,
+    /// How many examples are trained with, and how many held out.
+    partition: Option<[usize; 2]>,
     examples: usize,
     data: String,
     sha256: String,
@@ -147,6 +149,7 @@ impl Snapshot<'_> {
             preprocessing: input.preprocessing(),
             class_names,
             state: self.state,
+            partition: Some([self.partition.train().len(), self.partition.validation().len()]),
             examples: self.examples,
             data: self.data.to_owned(),
             sha256: String::new(),
@@ -228,8 +231,13 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Checkpoint, String> {
     }
     let partition = match indices {
         (None, None) if format == 1 => Partition::new(metadata.examples, &metadata.train).map_err(|error| damaged(&error))?,
-        (train, validation) => Partition::from_indices(train.unwrap_or_default(), validation.unwrap_or_default(), metadata.examples)
-            .map_err(|error| damaged(&error))?,
+        (train, validation) => {
+            let (train, validation) = (train.unwrap_or_default(), validation.unwrap_or_default());
+            if metadata.partition != Some([train.len(), validation.len()]) {
+                return Err(damaged(&"the partition is not as large as it says"));
+            }
+            Partition::from_indices(train, validation, metadata.examples).map_err(|error| damaged(&error))?
+        }
     };
     let input = match quantiser {
         Some(quantiser) => InputRule::quantised(quantiser, metadata.preprocessing),
@@ -265,6 +273,7 @@ fn from_format_1(mut value: Value) -> Result<Value, String> {
     members.insert("initialisation".into(), serde_json::to_value(initialisation).map_err(|error| damaged(&error))?);
     members.insert("init-seed".into(), seed);
     members.insert("class-names".into(), Value::Null);
+    members.insert("partition".into(), Value::Null);
     Ok(value)
 }
 
