@@ -83,7 +83,7 @@ fn check(network: &Network, draws_signs: bool, examples: &Examples<'_>) {
 }
 
 #[test]
-fn bytes_give_the_same_on_bits_and_in_floats() {
+fn bits_equal_floats_on_bytes() {
     for (mut network, draws_signs) in networks() {
         let (inputs, classes) = (network.config().inputs, network.config().classes);
         let problem = Problem::noise(inputs, classes, 21, 5);
@@ -97,7 +97,7 @@ fn bytes_give_the_same_on_bits_and_in_floats() {
 }
 
 #[test]
-fn quantised_tables_give_the_same_on_bits_and_in_floats() {
+fn bits_equal_floats_on_quantised_tables() {
     let mut random = Random(7);
     for (mut network, draws_signs) in networks() {
         let (inputs, classes) = (network.config().inputs, network.config().classes);
@@ -118,7 +118,7 @@ fn quantised_tables_give_the_same_on_bits_and_in_floats() {
 }
 
 #[test]
-fn more_examples_than_fit_one_pass_give_the_same() {
+fn bits_equal_floats_over_several_passes() {
     // Bits are evaluated 16384 rows at a time, floats 256.
     let mut network = Network::builder(3).hidden([5, 4]).classes(2).init(Init::Uniform, 3).unwrap();
     network.set_input(InputRule::shared(Preprocessing::standardising(127.3, 73.9).unwrap())).unwrap();
@@ -132,7 +132,7 @@ fn more_examples_than_fit_one_pass_give_the_same() {
 }
 
 #[test]
-fn validation_during_training_is_the_score_of_the_network_as_it_is() {
+fn validation_equals_the_score_of_the_network_at_that_epoch() {
     let bytes = Problem::pictures(30, 3, 90, 0.5, 4);
     let reals: Vec<f32> = bytes.values.iter().map(|&byte| f32::from(byte) * 0.01 - 1.0).collect();
     let table = Examples::new(&reals, 30, &bytes.labels, 3).unwrap();

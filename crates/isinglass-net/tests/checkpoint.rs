@@ -1,4 +1,4 @@
-//! Checkpoint files: what is in them, and what becomes of damaged ones.
+//! Checkpoint files: their contents, and how damaged ones are refused.
 
 mod support;
 
@@ -102,7 +102,7 @@ fn the_file_is_plain_safetensors_with_one_canonical_key() {
 }
 
 #[test]
-fn the_initial_network_can_be_had_again() {
+fn the_initial_network_can_be_drawn_again() {
     let checkpoint = usual();
     let initial = checkpoint.network().initial().unwrap().unwrap();
     assert_eq!(initial.layers(), checkpoint.network().config().init(17).unwrap().layers());
@@ -120,7 +120,7 @@ fn assert_refused(path: &Path, what: &str) {
 }
 
 #[test]
-fn a_file_cut_short_or_too_long_is_refused() {
+fn truncated_and_overlong_files_are_refused() {
     let directory = directory("checkpoint-cut");
     let path = directory.join("run.safetensors");
     usual().save(&path).unwrap();
@@ -135,10 +135,10 @@ fn a_file_cut_short_or_too_long_is_refused() {
 }
 
 #[test]
-fn a_flipped_bit_is_noticed() {
+fn a_flipped_bit_is_detected() {
     let directory = directory("checkpoint-flip");
     let path = directory.join("run.safetensors");
-    // Plain descent has the smallest file: most of it is the header.
+    // Plain descent has the smallest file, most of it header.
     for (optimizer, means) in [(Optimizer::Sgd, Means::Tanh), (Optimizer::Adam, Means::Clip)] {
         checkpoint(Surrogate::Deterministic, optimizer, means).save(&path).unwrap();
         let bytes = std::fs::read(&path).unwrap();
@@ -158,7 +158,7 @@ fn a_flipped_bit_is_noticed() {
 }
 
 #[test]
-fn a_number_changed_in_the_settings_is_noticed() {
+fn a_changed_setting_is_detected() {
     let directory = directory("checkpoint-settings");
     let path = directory.join("run.safetensors");
     usual().save(&path).unwrap();
@@ -214,7 +214,7 @@ fn with_metadata(bytes: &[u8], change: impl Fn(&mut serde_json::Value)) -> Vec<u
 }
 
 #[test]
-fn a_file_that_claims_to_be_huge_is_refused_without_making_room_for_it() {
+fn a_file_that_claims_to_be_huge_is_refused_without_allocating() {
     let directory = directory("checkpoint-huge");
     let path = directory.join("run.safetensors");
     usual().save(&path).unwrap();
@@ -247,7 +247,7 @@ fn a_file_that_claims_to_be_huge_is_refused_without_making_room_for_it() {
 }
 
 #[test]
-fn a_file_that_cannot_be_written_leaves_the_old_one_alone() {
+fn a_failed_write_leaves_the_old_file_untouched() {
     let directory = directory("checkpoint-write");
     let nowhere = directory.join("no-such-directory").join("run.safetensors");
     let refused = usual().save(&nowhere).unwrap_err();
@@ -256,7 +256,7 @@ fn a_file_that_cannot_be_written_leaves_the_old_one_alone() {
     let path = directory.join("run.safetensors");
     usual().save(&path).unwrap();
     let old = std::fs::read(&path).unwrap();
-    // Where the new file is to be written first lies a directory: nothing can be written.
+    // A directory has the name of the temporary file: nothing can be written.
     let beside = directory.join(".run.safetensors.tmp");
     std::fs::create_dir(&beside).unwrap();
     let refused = checkpoint(Surrogate::Ste, Optimizer::Sgd, Means::Clip).save(&path);
@@ -264,7 +264,7 @@ fn a_file_that_cannot_be_written_leaves_the_old_one_alone() {
     assert!(old == std::fs::read(&path).unwrap());
     std::fs::remove_dir(&beside).unwrap();
 
-    // What cannot be put in its place is not left beside it.
+    // A file that cannot be renamed into place is removed.
     let taken = directory.join("taken.safetensors");
     std::fs::create_dir_all(taken.join("occupied")).unwrap();
     assert!(matches!(usual().save(&taken), Err(Error::Write { .. })));
@@ -272,7 +272,7 @@ fn a_file_that_cannot_be_written_leaves_the_old_one_alone() {
 }
 
 #[test]
-fn a_run_goes_on_with_its_own_examples_only() {
+fn a_run_resumes_only_with_its_own_examples() {
     let refused = |problem: &Problem| match Trainer::resume(usual(), &problem.examples()) {
         Ok(_) => panic!("resumed with other examples"),
         Err(error) => assert!(matches!(&error, Error::Examples(message) if message.contains("not the training examples")), "{error}"),
@@ -288,7 +288,7 @@ fn a_run_goes_on_with_its_own_examples_only() {
 }
 
 #[test]
-fn a_run_goes_on_with_its_own_optimiser_only() {
+fn a_run_resumes_only_with_its_own_optimiser() {
     let problem = problem();
     let descent = checkpoint(Surrogate::Deterministic, Optimizer::Sgd, Means::Clip);
     let with = |change: &dyn Fn(&mut TrainConfig)| {

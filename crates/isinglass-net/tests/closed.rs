@@ -1,4 +1,4 @@
-//! A checkpoint is closed: it holds everything that a run depends on, and nothing in it is believed unchecked.
+//! A checkpoint is closed: it holds everything a run depends on, and all of it is checked when read.
 
 mod support;
 
@@ -16,7 +16,7 @@ fn problem() -> Problem {
 }
 
 fn start() -> Network {
-    // The seed of the initialisation is another than that of the run.
+    // Not the seed of the run.
     Network::builder(5).hidden([7, 4]).classes(3).init(Init::Auto, 23).unwrap()
 }
 
@@ -39,7 +39,7 @@ fn bytes(checkpoint: &Checkpoint, name: &str) -> Vec<u8> {
 }
 
 #[test]
-fn what_auto_came_to_is_in_the_file() {
+fn the_file_holds_what_auto_resolved_to() {
     let parts = Parts::new(&saved(6));
     let network = start();
     let came_to = network.initialisation().unwrap();
@@ -53,7 +53,7 @@ fn what_auto_came_to_is_in_the_file() {
 }
 
 #[test]
-fn the_initial_network_follows_from_the_file_alone() {
+fn the_initial_network_depends_only_on_the_file() {
     let file = saved(6);
     let checkpoint = Checkpoint::from_bytes(&file).unwrap();
     assert_eq!(checkpoint.network().init_seed(), Some(23));
@@ -61,7 +61,7 @@ fn the_initial_network_follows_from_the_file_alone() {
     assert_eq!(initial.layers(), start().layers());
     assert_ne!(checkpoint.network().layers(), start().layers());
 
-    // What the file says counts, not what the theory would say today.
+    // The file decides, not what the theory would advise today.
     let mut parts = Parts::new(&file);
     parts.metadata["initialisation"] = json!({"distribution": "two-point", "sigma2": 0.25, "sigma-b2": 0.0, "reason": "an older theory"});
     let older = Checkpoint::from_bytes(&parts.sign()).unwrap();
@@ -71,14 +71,14 @@ fn the_initial_network_follows_from_the_file_alone() {
 }
 
 #[test]
-fn the_partition_is_in_the_file() {
+fn the_file_holds_the_partition() {
     let problem = problem();
     let mut parts = Parts::new(&saved(6));
     let partition = Partition::new(40, &config()).unwrap();
     assert_eq!(parts.indices("partition.train"), partition.train());
     assert_eq!(parts.indices("partition.validation"), partition.validation());
 
-    // The file counts: a run goes on with the examples it names, whatever the seed would choose.
+    // A resumed run uses the examples that the file names, whatever the seed would choose.
     let (first, second) = (parts.indices("partition.train")[0], parts.indices("partition.validation")[0]);
     parts.set("partition.train", 0, second.to_le_bytes());
     parts.set("partition.validation", 0, first.to_le_bytes());
@@ -87,7 +87,7 @@ fn the_partition_is_in_the_file() {
 }
 
 #[test]
-fn a_partition_of_ones_own_survives_a_checkpoint() {
+fn a_custom_partition_survives_a_checkpoint() {
     let problem = problem();
     let mut network = start();
     network.set_input(InputRule::shared(Preprocessing::standardising(127.0, 74.0).unwrap())).unwrap();
@@ -119,7 +119,7 @@ fn a_partition_of_ones_own_survives_a_checkpoint() {
 }
 
 #[test]
-fn a_trainer_writes_the_file_that_its_checkpoint_would() {
+fn trainer_and_checkpoint_write_the_same_file() {
     let directory = directory("closed-trainer-save");
     let table: Vec<f32> = Problem::noise(5, 3, 40, 9).values.iter().map(|&byte| f32::from(byte) * 1e-3).collect();
     let labels = problem().labels;
@@ -147,7 +147,7 @@ fn refused(parts: Parts, words: &str) {
 }
 
 #[test]
-fn a_signed_file_with_impossible_contents_is_refused() {
+fn a_valid_hash_does_not_excuse_impossible_contents() {
     let file = saved(6);
     let parts = || Parts::new(&file);
     assert!(Checkpoint::from_bytes(&parts().sign()).is_ok(), "signed again it loads");
@@ -187,13 +187,13 @@ fn a_signed_file_with_impossible_contents_is_refused() {
 }
 
 #[test]
-fn a_run_cannot_continue_from_another_optimisers_memories() {
+fn a_run_does_not_resume_from_incomplete_optimiser_state() {
     let problem = problem();
     let file = saved(6);
     for missing in ["layers.0.theta", "layers.1.m", "layers.2.v", "layers.0.bias_m", "layers.2.bias_v"] {
         let mut parts = Parts::new(&file);
         parts.tensors.retain(|tensor| tensor.0 != missing);
-        // The network itself is whole: it can be used, but not trained on.
+        // The network itself is complete: it can be evaluated, but not trained further.
         let checkpoint = Checkpoint::from_bytes(&parts.sign()).unwrap();
         let error = Trainer::resume(checkpoint, &problem.examples()).map(drop).unwrap_err().to_string();
         assert!(error.contains("optimiser state"), "{missing}: {error}");
@@ -204,7 +204,7 @@ fn a_run_cannot_continue_from_another_optimisers_memories() {
 }
 
 #[test]
-fn layers_that_were_given_have_no_initialisation_in_the_file() {
+fn the_file_of_a_network_built_from_layers_has_no_initialisation() {
     let problem = problem();
     let config = NetworkConfig { inputs: 5, hidden: vec![7, 4], classes: 3, ..NetworkConfig::default() };
     let given = Network::new(config, start().layers().to_vec()).unwrap();

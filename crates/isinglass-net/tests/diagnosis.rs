@@ -45,7 +45,7 @@ fn theory(config: &NetworkConfig, layer: &LayerDiagnosis) -> MeanField {
 }
 
 #[test]
-fn wide_layers_have_the_variances_of_the_theory() {
+fn field_variances_of_wide_layers_match_the_theory() {
     const EXAMPLES: usize = 50;
     let cases = [
         (Surrogate::Deterministic, Neuron::Sign, 0.0),
@@ -100,7 +100,7 @@ fn clipped_variance(sigma2: f64) -> f64 {
 }
 
 #[test]
-fn initial_means_have_the_variance_asked_for() {
+fn initial_means_have_the_requested_variance() {
     let as_asked = |_: &LayerDiagnosis, asked: f64| asked;
     let clipped = |_: &LayerDiagnosis, asked: f64| clipped_variance(asked);
     let glorot = |layer: &LayerDiagnosis, _: f64| 2.0 / (layer.inputs + layer.outputs) as f64;
@@ -134,7 +134,7 @@ fn initial_means_have_the_variance_asked_for() {
 }
 
 #[test]
-fn real_weights_are_not_clipped_and_glorot_is_of_what_multiplies() {
+fn real_weights_are_not_clipped_and_glorot_scales_the_effective_weights() {
     for (init, sigma_m2, expected) in
         [(Init::ClippedGaussian, Some(2.5), 2.5), (Init::Uniform, Some(1.7), 1.7), (Init::Glorot, None, 1.0), (Init::He, None, 2.0)]
     {
@@ -192,7 +192,7 @@ fn flips_are_counted_against_the_initial_network() {
 }
 
 #[test]
-fn a_binary_network_and_a_wrong_request_are_no_trouble() {
+fn binary_networks_are_diagnosed_and_misfits_refused() {
     let config = NetworkConfig { sigma_m2: Some(1.0), inputs: 10, hidden: vec![20; 2], ..config(Surrogate::Deterministic, Neuron::Sign) };
     let (network, layers) = diagnose(&config, 5, 1.0);
     for layer in &layers {

@@ -1,4 +1,4 @@
-//! Scores of the networks behind a surrogate: the binary one against plain sums, the stochastic one against exact enumeration.
+//! Scores of the networks behind a surrogate: the binary one against plain sums, sampled ones against exact enumeration.
 
 mod support;
 
@@ -74,7 +74,7 @@ fn check_binary(network: &Network, pictures: &[u8], phi: impl Fn(f64) -> f64 + C
 }
 
 #[test]
-fn the_binary_network_is_what_plain_sums_make_of_the_signs() {
+fn the_binary_network_equals_plain_sums_over_signs() {
     for size in SIZES {
         let network = network(Surrogate::Deterministic, Neuron::Sign, size);
         let mut pictures = Problem::noise(size.0, 2, 6, 7).values;
@@ -109,7 +109,7 @@ fn a_field_of_zero_fires() {
 }
 
 #[test]
-fn an_all_zero_picture_sees_the_biases_alone() {
+fn an_all_zero_image_leaves_only_the_biases() {
     for &surrogate in Surrogate::ALL {
         let network = network(surrogate, surrogate.default_neuron(), (9, 7, 2, 3));
         let problem = Problem { values: vec![0; 9 * 3], labels: vec![0, 1, 2], features: 9, classes: 3 };
@@ -180,7 +180,7 @@ fn sampled(
 }
 
 #[test]
-fn samples_do_not_depend_on_how_many_are_asked_for_nor_on_threads_nor_on_other_examples() {
+fn samples_are_independent_of_their_number_of_threads_and_of_other_examples() {
     let problem = Problem::noise(20, 4, 300, 6);
     for (surrogate, neuron) in [(Surrogate::Deterministic, Neuron::Sign), (Surrogate::LrtBinary, Neuron::Logistic(1.0))] {
         let network = network(surrogate, neuron, (20, 17, 2, 4));
@@ -211,7 +211,7 @@ fn polarised(network: Network) -> Network {
 }
 
 #[test]
-fn with_means_of_one_a_sign_surrogate_is_the_binary_network() {
+fn polarised_sign_surrogates_equal_the_binary_network() {
     for size in SIZES {
         let problem = Problem::noise(size.0, size.3, 70, 5);
         for surrogate in [Surrogate::Deterministic, Surrogate::Ste] {
@@ -286,7 +286,7 @@ fn output_sums_are_the_integers_behind_the_logits() {
 }
 
 #[test]
-fn a_drawn_network_is_the_sample_of_its_number() {
+fn draw_gives_the_network_of_that_sample() {
     let network = network(Surrogate::Deterministic, Neuron::Sign, (20, 65, 2, 4));
     let problem = Problem::noise(20, 4, 30, 3);
     let drawn = network.draw(9, 0).unwrap();
@@ -297,7 +297,7 @@ fn a_drawn_network_is_the_sample_of_its_number() {
 }
 
 #[test]
-fn the_noise_of_drawn_neurons_has_the_distribution_of_the_neuron() {
+fn drawn_noise_has_the_neurons_distribution() {
     for neuron in [Neuron::Logistic(0.7), Neuron::Probit(1.3)] {
         let network = network(Surrogate::Deterministic, neuron, (1, 20_000, 1, 2));
         let network = changed(network, |layer, _, bias| bias.iter_mut().filter(|_| layer == 0).for_each(|bias| *bias = 0.25));

@@ -31,7 +31,7 @@ fn standardised(network: Network) -> Network {
 }
 
 #[test]
-fn the_surrogate_predicts_what_the_plain_network_does() {
+fn surrogate_predictions_match_the_plain_network() {
     for hidden in [&[5][..], &[48, 17, 31, 64], &[3, 130, 2]] {
         for (neuron, reference, _) in neurons() {
             let builder = Network::builder(9).hidden(hidden).classes(4).neuron(neuron).tau(1.7).sigma_b2(0.1);
@@ -78,7 +78,7 @@ fn the_binary_network_is_the_exact_average_where_nothing_is_random() {
 }
 
 #[test]
-fn the_surrogate_is_near_the_exact_average() {
+fn the_surrogate_is_close_to_the_exact_average() {
     // The bounds are of `docs/accuracy.md`: 0.01 to 0.03 with noisy neurons and 0.04 to 0.12 with signs, on average over networks of four neurons to a layer.
     for (neuron, _, exact) in neurons().into_iter().filter(|(neuron, ..)| !matches!(neuron, Neuron::Tanh(_))) {
         let mut errors = Vec::new();

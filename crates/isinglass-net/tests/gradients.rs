@@ -93,7 +93,7 @@ fn check(case: &Case, (inputs, hidden, classes, batch): Size, variance_gradient:
 }
 
 #[test]
-fn gradients_are_those_of_the_plain_network() {
+fn gradients_match_the_plain_network() {
     for case in cases() {
         for size in SIZES {
             check(&case, size, true, 1.0);
@@ -102,7 +102,7 @@ fn gradients_are_those_of_the_plain_network() {
 }
 
 #[test]
-fn gradients_hold_without_the_variance_and_with_another_scale_of_logits() {
+fn gradients_match_without_the_variance_gradient_and_with_other_logit_scales() {
     for case in cases() {
         for size in [SIZES[2], SIZES[6]] {
             check(&case, size, false, 1.0);

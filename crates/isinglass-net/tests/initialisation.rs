@@ -42,7 +42,7 @@ fn check_drawn(config: &NetworkConfig, expected: &Initialisation) {
 }
 
 #[test]
-fn auto_is_the_smallest_variance_that_the_theory_says_is_enough() {
+fn auto_is_the_smallest_sufficient_variance() {
     for (surrogate, neuron) in CASES {
         let theory = RandomNetwork::new(surrogate.model(), neuron).unwrap();
         for depth in [1, 2, 5, 20, 100] {
@@ -80,7 +80,7 @@ fn auto_is_the_smallest_variance_that_the_theory_says_is_enough() {
 }
 
 #[test]
-fn critical_is_where_the_theory_says_signals_travel_best() {
+fn critical_is_the_best_variance_of_the_theory() {
     for (surrogate, neuron) in CASES {
         let theory = RandomNetwork::new(surrogate.model(), neuron).unwrap();
         for depth in [1, 5, 50] {
@@ -190,7 +190,7 @@ fn impossible_runs_are_refused_with_a_way_out() {
 }
 
 #[test]
-fn unknown_names_are_answered_with_the_known_ones() {
+fn unknown_names_list_the_known_ones() {
     let messages = [
         ("ste", "xavier".parse::<Surrogate>().unwrap_err()),
         ("glorot", "xavier".parse::<Init>().unwrap_err()),

@@ -6,7 +6,7 @@ mod support;
 
 use std::path::{Path, PathBuf};
 
-use isinglass_net::{Checkpoint, Examples, Init, Network, NetworkConfig, Neuron, Surrogate, Trainer, Values};
+use isinglass_net::{Checkpoint, Examples, Init, Network, NetworkConfig, Neuron, Partition, Surrogate, Trainer, Values};
 
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/format-1").join(name)
@@ -51,7 +51,7 @@ const CASES: [Case; 4] = [
 ];
 
 #[test]
-fn a_finished_run_loads() {
+fn finished_runs_load() {
     for (name, data, surrogate, neuron, hidden) in CASES {
         let checkpoint = Checkpoint::load(&fixture(&format!("{name}.end.safetensors"))).unwrap();
         let config: &NetworkConfig = checkpoint.network().config();
@@ -63,7 +63,8 @@ fn a_finished_run_loads() {
         assert_eq!(checkpoint.network().init_seed(), Some(5), "{name}");
         let initial = checkpoint.network().initial().unwrap().unwrap();
         assert_eq!(initial.layers(), config.init(5).unwrap().layers(), "{name}");
-        assert_eq!(checkpoint.partition().train().len() + checkpoint.partition().validation().len(), csv(data).0.len(), "{name}");
+        let partition = Partition::new(csv(data).0.len(), checkpoint.train_config()).unwrap();
+        assert_eq!((checkpoint.partition(), checkpoint.train_config().seed), (&partition, 5), "{name}");
     }
     let auto = Checkpoint::load(&fixture("auto.end.safetensors")).unwrap();
     assert_eq!(auto.network().config().init, Init::Auto);
@@ -71,7 +72,7 @@ fn a_finished_run_loads() {
 }
 
 #[test]
-fn an_interrupted_run_ends_with_the_bits_of_then() {
+fn interrupted_runs_end_with_the_same_bits() {
     for (name, data, ..) in CASES {
         let (labels, reals) = csv(data);
         let bytes: Vec<u8> = reals.iter().map(|&value| value as u8).collect();
@@ -80,7 +81,7 @@ fn an_interrupted_run_ends_with_the_bits_of_then() {
         let checkpoint = Checkpoint::load(&fixture(&format!("{name}.middle.safetensors"))).unwrap();
         let progress = checkpoint.progress();
         assert!(
-            progress.step > 0 && progress.step < progress.steps && progress.step % progress.steps_per_epoch != 0,
+            progress.step > 0 && progress.step < progress.steps && !progress.step.is_multiple_of(progress.steps_per_epoch),
             "{name}: {progress:?}"
         );
         let finished = Trainer::resume(checkpoint, &examples).unwrap().with_threads(2).run(|_| ()).unwrap();
@@ -89,7 +90,7 @@ fn an_interrupted_run_ends_with_the_bits_of_then() {
 }
 
 #[test]
-fn an_old_run_saved_again_is_of_the_new_format_and_ends_alike() {
+fn an_old_run_saved_again_has_the_new_format_and_the_same_end() {
     let (labels, reals) = csv("bytes.csv");
     let bytes: Vec<u8> = reals.iter().map(|&value| value as u8).collect();
     let examples = Examples::new(&bytes, 6, &labels, 3).unwrap();

@@ -1,4 +1,4 @@
-//! The trainer's steps against optimisers, schedules and parametrisations written down again in `f64`; only the gradients are the engine's.
+//! The trainer's steps against an independent `f64` version of optimisers, schedules and parametrisations; only the gradients are the engine's.
 
 mod support;
 
@@ -215,7 +215,7 @@ fn check(surrogate: Surrogate, neuron: Neuron, config: TrainConfig) {
 const SCHEDULES: [Schedule; 3] = [Schedule::Constant, Schedule::Cosine, Schedule::Step { epochs: 1, factor: 0.5 }];
 
 #[test]
-fn means_kept_in_bounds_move_as_the_textbook_says() {
+fn bounded_means_follow_the_textbook_updates() {
     for &optimizer in Optimizer::ALL {
         for &means in Means::ALL {
             for &goal in Goal::ALL {
@@ -228,7 +228,7 @@ fn means_kept_in_bounds_move_as_the_textbook_says() {
 }
 
 #[test]
-fn real_and_latent_weights_move_as_the_textbook_says() {
+fn real_and_latent_weights_follow_the_textbook_updates() {
     for &optimizer in Optimizer::ALL {
         for schedule in SCHEDULES {
             check(Surrogate::Continuous, Neuron::Tanh(1.0), config(optimizer, Means::Clip, Goal::Surrogate, schedule));
@@ -238,7 +238,7 @@ fn real_and_latent_weights_move_as_the_textbook_says() {
 }
 
 #[test]
-fn schedules_change_the_rate_at_the_steps_they_name() {
+fn schedules_change_the_rate_at_the_right_steps() {
     let every_second = Schedule::Step { epochs: 2, factor: 0.1 };
     let rates: Vec<f64> = (0..10).map(|step| every_second.factor(step, 10, 2)).collect();
     let expected = [1.0, 1.0, 1.0, 1.0, 0.1, 0.1, 0.1, 0.1, 0.01, 0.01];

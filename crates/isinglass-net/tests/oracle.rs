@@ -64,7 +64,7 @@ fn add((first, second): &mut (Vec<f64>, Vec<Vec<f64>>), p: f64, x: &[f64]) {
     }
 }
 
-/// Goes on from layer `l` with the input `x`, through all states of its neurons, under fixed weights.
+/// Continues from layer `l` with the input `x`, through all states of its neurons, for fixed weights.
 fn add_states(net: &Tiny, weights: &[Vec<Vec<f64>>], neuron: Neuron, l: usize, x: &[f64], p: f64, moments: &mut Moments) {
     let h = fields(&weights[l], &net.biases[l], x);
     add(&mut moments.fields[l], p, &h);
@@ -104,7 +104,7 @@ fn brute_force(net: &Tiny, neuron: Neuron) -> Moments {
 }
 
 #[test]
-fn oracle_is_the_sum_over_all_weights_and_all_neurons() {
+fn the_oracle_equals_the_sum_over_all_weights_and_neurons() {
     let mut random = Random(1);
     for widths in [&[2, 2, 2, 2][..], &[3, 2, 3], &[2, 1, 2, 1, 2], &[3, 3]] {
         for neuron in NEURONS {
@@ -133,7 +133,7 @@ fn oracle_is_the_sum_over_all_weights_and_all_neurons() {
 }
 
 #[test]
-fn oracle_agrees_with_sampled_networks() {
+fn the_oracle_agrees_with_sampled_networks() {
     const SAMPLES: usize = 40_000;
     let mut random = Random(2);
     for neuron in NEURONS {
@@ -175,7 +175,7 @@ fn a_field_of_zero_fires() {
 }
 
 #[test]
-fn fields_have_the_moments_of_the_surrogate_while_neurons_are_independent() {
+fn field_moments_equal_the_surrogates_while_neurons_are_independent() {
     // The first two layers: Σ on the diagonal, and off it (1/N) Σ_k M_ik M_jk (1 − x̄_k²), which the surrogate leaves out.
     let mut random = Random(3);
     for neuron in NEURONS {
@@ -195,7 +195,7 @@ fn fields_have_the_moments_of_the_surrogate_while_neurons_are_independent() {
 }
 
 #[test]
-fn two_neurons_behind_one_are_correlated_as_worked_out_by_hand() {
+fn two_neurons_behind_one_have_the_correlation_worked_out_by_hand() {
     // One sign neuron x of mean x̄ = P(S > −½) − P(S < −½) = M feeds two: each is S_i x, so E x_i = m M and E x_1 x_2 = m².
     let (first, second) = (0.5, 0.8);
     let means = vec![vec![vec![first]], vec![vec![second]; 2], vec![vec![0.0, 0.0]; 2]];

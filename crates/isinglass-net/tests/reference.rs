@@ -82,7 +82,7 @@ fn deviation(found: &[f64], expected: &[f64]) -> f64 {
 }
 
 #[test]
-fn forward_pass_gives_the_numbers_of_another_program() {
+fn the_forward_pass_matches_another_program() {
     // Three inputs, layers 2, 2, 2; computed in 40 digits from the formulas as printed, Σ = 1 − mean(M²x̄²) included.
     let layer = |means: &[&[f64]], bias: [f64; 2]| Layer { means: means.iter().map(|row| row.to_vec()).collect(), bias: bias.to_vec() };
     let layers = vec![
@@ -152,7 +152,7 @@ fn gradients_without_the_variance_are_the_slopes_at_frozen_variances() {
 }
 
 #[test]
-fn straight_through_gradients_of_a_network_worked_out_by_hand() {
+fn straight_through_gradients_match_a_hand_calculation() {
     // Fields of the hidden units: −0.025 → −1; 1.375 → +1, outside [−1, 1]; 1 → +1, just inside; 0 → +1. Output fields ½ and 0, so logits 1 and 0.
     let x = [1.0, -0.5, 0.25, 2.0];
     let network = Network {
@@ -186,7 +186,7 @@ fn straight_through_gradients_of_a_network_worked_out_by_hand() {
 }
 
 #[test]
-fn means_of_plus_and_minus_one_make_the_binary_network() {
+fn polarised_means_give_the_binary_network() {
     let mut random = Random(3);
     let widths = [5, 3, 7, 4];
     let batch = batch(&widths, 3, &mut random);
@@ -208,7 +208,7 @@ fn means_of_plus_and_minus_one_make_the_binary_network() {
 }
 
 #[test]
-fn an_all_zero_image_sees_the_signs_of_the_biases() {
+fn an_all_zero_image_gives_the_signs_of_the_biases() {
     let mut random = Random(4);
     let widths = [5, 3, 7, 4];
     let mut network = network(Surrogate::sign(), &widths, 1.3, &mut random);
@@ -225,7 +225,7 @@ fn an_all_zero_image_sees_the_signs_of_the_biases() {
 }
 
 #[test]
-fn below_the_floor_nothing_goes_through_the_variance() {
+fn no_gradient_flows_through_a_floored_variance() {
     let mut random = Random(5);
     let widths = [5, 3, 7, 4];
     for surrogate in surrogates().into_iter().filter(|s| !matches!(s, Surrogate::Continuous { .. })) {

@@ -62,7 +62,7 @@ fn a_layer_of_other_neurons_or_weights_cannot_be_swapped_in() {
 }
 
 #[test]
-fn means_and_biases_are_as_many_as_needed_and_in_their_range() {
+fn layers_with_wrong_counts_or_values_are_refused() {
     let layer = network(&[4, 5]).layers()[1].clone();
     let (means, bias) = (layer.means().to_vec(), layer.bias().to_vec());
     let new = |means: Vec<f32>, bias: Vec<f32>| Layer::new(*layer.spec(), means, bias);
@@ -121,7 +121,7 @@ fn networks() -> Vec<Network> {
 }
 
 #[test]
-fn examples_of_another_width_are_refused() {
+fn examples_of_the_wrong_width_are_refused() {
     for network in networks() {
         for features in [1, 5, 7, 12] {
             let problem = Problem::noise(features, 3, 12, 1);
@@ -131,7 +131,7 @@ fn examples_of_another_width_are_refused() {
 }
 
 #[test]
-fn examples_of_more_classes_are_refused_and_of_fewer_taken() {
+fn examples_with_more_classes_are_refused_with_fewer_accepted() {
     for network in networks() {
         all_refuse(&network, &Problem::noise(6, 4, 9, 1).examples(), &[0], "4 classes for a network with 3 outputs");
         let fewer = Problem::noise(6, 2, 9, 1);
@@ -157,7 +157,7 @@ fn indices_out_of_range_and_empty_lists_are_refused() {
 }
 
 #[test]
-fn values_that_are_not_whole_examples_are_refused() {
+fn partial_examples_and_non_finite_values_are_refused() {
     for network in networks() {
         for counterpart in
             [network.surrogate(), network.binary(), network.binary().in_floats(), network.sampled(2), network.sampled(2).in_floats()]
@@ -180,7 +180,7 @@ fn values_that_are_not_whole_examples_are_refused() {
 }
 
 #[test]
-fn no_examples_give_an_empty_prediction() {
+fn zero_examples_give_an_empty_prediction() {
     let (bytes, floats): (&[u8], &[f32]) = (&[], &[]);
     for network in networks() {
         for counterpart in
@@ -197,7 +197,7 @@ fn no_examples_give_an_empty_prediction() {
 }
 
 #[test]
-fn rules_for_other_columns_and_partitions_of_other_examples_are_refused() {
+fn misfitting_input_rules_and_partitions_are_refused() {
     let mut network = network(&[4]);
     let table = InputRule::choose(Values::Floats(&[1.0, 2.0, 3.0, 4.0]), 2, &[0, 1], isinglass_net::Features::Table).unwrap();
     assert!(matches!(network.set_input(table), Err(Error::Examples(_))));

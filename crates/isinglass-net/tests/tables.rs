@@ -18,7 +18,7 @@ fn table(count: usize, seed: u64) -> (Vec<f32>, Vec<u8>) {
         let of = |one: usize| if class == one { 1.5 } else { -0.5 };
         values.extend([at(of(0), 1e-6, 0.0), at(of(1), 1e6, -3e6), 42.0, at(of(2), 1.0, 1000.0), at(0.0, 1e-3, 0.0), at(of(1), 50.0, 7.0)]);
         if row % 37 == 5 {
-            // Beyond anything that the rule was chosen for, or far from the rest of its column.
+            // Far from the rest of its column.
             let end = values.len();
             values[end - 2] *= 1e5;
         }
@@ -62,7 +62,7 @@ fn columns_of_any_scale_are_learned_and_packed() {
 }
 
 #[test]
-fn one_scale_for_all_columns_does_not_learn_this_table() {
+fn a_single_scale_fails_on_this_table() {
     let (values, labels) = table(300, 1);
     let examples = Examples::new(&values, COLUMNS, &labels, 3).unwrap();
     let network = Network::builder(COLUMNS).hidden([65, 33]).classes(3).init(Init::Auto, 1).unwrap();
@@ -73,7 +73,7 @@ fn one_scale_for_all_columns_does_not_learn_this_table() {
 }
 
 #[test]
-fn training_sees_the_values_that_the_packed_network_sees() {
+fn training_sees_the_quantised_values() {
     let network = trained();
     let (values, _) = table(100, 3);
     let quantiser = network.input().quantiser().unwrap();
@@ -81,11 +81,11 @@ fn training_sees_the_values_that_the_packed_network_sees() {
     let inputs = network.input().inputs(Values::Floats(&values), COLUMNS).unwrap();
     let expected: Vec<f32> = bytes.iter().map(|&byte| network.input().preprocessing().apply(f32::from(byte))).collect();
     assert_eq!(inputs, expected);
-    // The constant column says nothing, whatever is in it later.
+    // A column that was constant in training is ignored.
     let mut other = values.clone();
     other.iter_mut().skip(2).step_by(COLUMNS).for_each(|value| *value = -1e9);
     assert_eq!(network.surrogate().predict(&other).unwrap(), network.surrogate().predict(&values).unwrap());
-    // Values beyond the range of training are those at its end.
+    // Values beyond the range seen in training are clipped to its ends.
     let beyond = |value: f32| {
         let mut row = values[..COLUMNS].to_vec();
         row[1] = value;
@@ -97,7 +97,7 @@ fn training_sees_the_values_that_the_packed_network_sees() {
 }
 
 #[test]
-fn missing_values_are_named_by_row_and_column() {
+fn errors_name_row_and_column_of_missing_values() {
     let (mut values, labels) = table(30, 1);
     values[4 * COLUMNS + 3] = f32::NAN;
     let message = Examples::new(&values, COLUMNS, &labels, 3).unwrap_err().to_string();

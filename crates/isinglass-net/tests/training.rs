@@ -28,7 +28,7 @@ fn network(problem: &Problem, surrogate: Surrogate, hidden: &[usize], seed: u64)
     config.init(seed).unwrap()
 }
 
-/// The goal that a surrogate can have: binary wherever there is a binary network.
+/// The goal of a surrogate: binary wherever there is a binary network.
 fn goal(surrogate: Surrogate) -> Goal {
     if surrogate.has_binary_weights() { Goal::Binary } else { Goal::Surrogate }
 }
@@ -130,7 +130,7 @@ fn a_run_resumed_after_any_step_ends_with_the_same_file() {
 }
 
 #[test]
-fn the_binary_goal_ends_with_a_binary_network_that_is_its_own_surrogate() {
+fn the_binary_goal_ends_with_surrogate_and_binary_network_equal() {
     let problem = Problem::pictures(30, 3, 200, 0.5, 4);
     for &surrogate in Surrogate::ALL.iter().filter(|surrogate| surrogate.has_binary_weights()) {
         for &means in Means::ALL {
@@ -159,10 +159,10 @@ fn the_binary_goal_ends_with_a_binary_network_that_is_its_own_surrogate() {
 }
 
 #[test]
-fn a_loss_that_is_not_a_number_ends_the_run() {
+fn divergence_ends_the_run() {
     let problem = Problem::noise(6, 3, 40, 5);
     for &surrogate in Surrogate::ALL {
-        // The second run is over after one step: no later loss would tell what became of the parameters.
+        // The second run ends after one step: no later loss can reveal the damage.
         for (batch, epochs) in [(8, 10), (40, 1)] {
             for &optimizer in Optimizer::ALL {
                 let config = TrainConfig { goal: goal(surrogate), optimizer, lr: 1e300, batch, epochs, ..TrainConfig::default() };
@@ -182,7 +182,7 @@ fn a_loss_that_is_not_a_number_ends_the_run() {
 }
 
 #[test]
-fn training_and_validation_examples_are_disjoint_and_follow_from_the_seed() {
+fn partitions_are_disjoint_and_follow_from_the_seed() {
     // (examples, fraction used, part held out; training, validation)
     for (count, train_fraction, validation, train, held_out) in
         [(100, 1.0, 0.1, 90, 10), (103, 0.5, 0.1, 47, 5), (7, 1.0, 0.0, 7, 0), (10, 0.3, 0.5, 1, 2), (3, 0.01, 0.4, 1, 0)]
@@ -206,7 +206,7 @@ fn training_and_validation_examples_are_disjoint_and_follow_from_the_seed() {
 }
 
 #[test]
-fn what_is_held_out_is_not_trained_with() {
+fn held_out_examples_are_not_trained_on() {
     let mut problem = Problem::noise(6, 2, 50, 1);
     let config = TrainConfig { validation: 0.3, epochs: 2, batch: 10, ..TrainConfig::default() };
     let start = network(&problem, Surrogate::Deterministic, &[11], 1);
@@ -285,8 +285,8 @@ fn every_surrogate_learns_an_easy_problem() {
 }
 
 #[test]
-fn networks_of_mixed_widths_learn_random_labels_by_heart() {
-    // Labels without any meaning: only a network whose every layer is trained gets them all.
+fn networks_of_mixed_widths_memorise_random_labels() {
+    // The labels are random: a network has to memorise them.
     let problem = Problem::noise(20, 4, 40, 9);
     for hidden in [&[96, 33, 64][..], &[31, 128], &[64, 17, 31, 48]] {
         for (surrogate, goal) in [

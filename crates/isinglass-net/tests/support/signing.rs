@@ -1,4 +1,4 @@
-//! Checkpoint files taken apart and signed again, as someone would who means harm or has a bug.
+//! Checkpoint files taken apart, changed and given a valid hash again.
 
 use isinglass_net::canonical_json;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
@@ -51,7 +51,7 @@ impl Parts {
         self.tensor(name)[4 * place..4 * place + 4].copy_from_slice(&word);
     }
 
-    /// The file, with a SHA-256 that is right.
+    /// The file, with a valid SHA-256.
     pub fn sign(mut self) -> Vec<u8> {
         self.metadata["sha256"] = "".into();
         let mut hash = Sha256::new();
