@@ -3,16 +3,19 @@
 Speaks JSON lines, so that the benchmark can interleave its own steps with these:
 
     {"setup": {"width": 256, "depth": 10, "batch": 64, "inputs": 784, "classes": 10, "threads": 2,
-               "mode": "eager" | "compile", "surrogate": "deterministic" | "lrt-binary", "seed": 1}}
+               "mode": "eager" | "compile", "surrogate": "deterministic" | "lrt-binary", "means": "clip" | "tanh",
+               "seed": 1}}
                         -> {"ready": true, "torch": "2.15.0", "parameters": 795658}
     {"steps": 50}       -> {"seconds": 0.3, "loss": 2.1, "peak_rss_mb": 700.0}
-    {"check": "a.safetensors", "gradients": "b.safetensors", "surrogate": "deterministic"}
+    {"check": "a.safetensors", "gradients": "b.safetensors", "surrogate": "deterministic", "means": "clip", "mode": "eager"}
                         -> {"loss": 2.1}
     {"quit": true}
 
+With "means": "tanh" the parameters are theta, and the means tanh(theta); with "clip" they are the means, clipped after every step.
+
 `check` reads `means.0`, `biases.0`, `means.1`, ..., `inputs` (batch x inputs, as they are), `labels` (any integers) and, for lrt-binary,
-`noise.0`, ... (batch x outputs) and writes the loss's gradients under the names of the means and biases. It computes in the type of the
-tensors: F64 in, F64 out. After a setup with "mode": "compile" it checks the compiled function.
+`noise.0`, ... (batch x outputs) and writes the loss's gradients under the names of the means and biases. With "means": "tanh", `means.0`, ...
+hold theta. It computes in the type of the tensors: F64 in, F64 out.
 
 Both modes share one hand-written backward pass of a layer's two moments (plain autograd is 14-22 % slower in eager mode), Adam(fused=True)
 (faster than foreach) and f32 throughout. "max-autotune-no-cudagraphs", a compiled optimiser step and the C++ wrapper gained nothing on a CPU.
@@ -97,40 +100,51 @@ def loss_of(surrogate, means, biases, x, x2, labels, noise=None):
     return F.cross_entropy(field, labels)
 
 
+def loss_of_theta(surrogate, thetas, biases, x, x2, labels, noise=None):
+    """The same with means tanh(theta)."""
+    return loss_of(surrogate, [torch.tanh(theta) for theta in thetas], biases, x, x2, labels, noise)
+
+
 class Trainer:
-    def __init__(self, width, depth, batch, inputs, classes, threads, mode, surrogate, seed):
+    def __init__(self, width, depth, batch, inputs, classes, threads, mode, surrogate, means, seed):
         torch.set_num_threads(threads)
         torch.manual_seed(seed)
         sizes = [inputs] + [width] * depth + [classes]
         # Means near +-1, where signals and gradients survive the depth.
-        self.means = [torch.empty(o, i).uniform_(0.9, 1).mul_(torch.randn(o, i).sign_()).requires_grad_() for i, o in zip(sizes, sizes[1:])]
+        self.means = [torch.empty(o, i).uniform_(0.9, 1).mul_(torch.randn(o, i).sign_()) for i, o in zip(sizes, sizes[1:])]
+        self.clips = means == "clip"
+        if not self.clips:
+            self.means = [torch.atanh(m * (1 - 1e-6)) for m in self.means]
+        self.means = [m.requires_grad_() for m in self.means]
         self.biases = [torch.empty(o).normal_(0, 0.1).requires_grad_() for o in sizes[1:]]
         self.batches = [(*scaled(torch.randn(batch, inputs)), torch.randint(classes, (batch,))) for _ in range(BATCHES)]
         self.parameters = self.means + self.biases
         self.adam = torch.optim.Adam(self.parameters, lr=2e-4, fused=True)
         self.surrogate = surrogate
-        self.loss_of = loss_function(mode)
+        self.loss_of = loss_function(mode, means)
         self.done = 0
         self.steps(3)
 
     def steps(self, count):
-        """Seconds for so many steps, and the last loss."""
+        """Seconds taken by `count` steps, and the last loss."""
         start = time.perf_counter()
         for _ in range(count):
             loss = self.loss_of(self.surrogate, self.means, self.biases, *self.batches[self.done % BATCHES])
             loss.backward()
             self.adam.step()
-            with torch.no_grad():
-                torch._foreach_clamp_min_(self.means, -1.0)
-                torch._foreach_clamp_max_(self.means, 1.0)
+            if self.clips:
+                with torch.no_grad():
+                    torch._foreach_clamp_min_(self.means, -1.0)
+                    torch._foreach_clamp_max_(self.means, 1.0)
             self.adam.zero_grad(set_to_none=True)
             self.done += 1
         return time.perf_counter() - start, loss.item()
 
 
-def loss_function(mode):
+def loss_function(mode, means):
     torch._dynamo.reset()
-    return torch.compile(loss_of, fullgraph=True, dynamic=False) if mode == "compile" else loss_of
+    function = loss_of if means == "clip" else loss_of_theta
+    return torch.compile(function, fullgraph=True, dynamic=False) if mode == "compile" else function
 
 
 def read_safetensors(path):
@@ -158,31 +172,30 @@ def write_safetensors(path, tensors):
         file.write(len(text).to_bytes(8, "little") + text + payload)
 
 
-def check(path, gradients, surrogate, mode):
+def check(path, gradients, surrogate, means, mode):
     """The loss of a given network on a given batch; its gradients go to a file."""
     given = read_safetensors(path)
     layers = sum(name.startswith("means.") for name in given)
     names = [f"{kind}.{layer}" for kind in ("means", "biases") for layer in range(layers)]
     parameters = [given[name].requires_grad_() for name in names]
     noise = [given[f"noise.{layer}"] for layer in range(layers)] if surrogate == "lrt-binary" else None
-    loss = loss_function(mode)(surrogate, parameters[:layers], parameters[layers:], *scaled(given["inputs"]), given["labels"].long(), noise)
+    loss = loss_function(mode, means)(surrogate, parameters[:layers], parameters[layers:], *scaled(given["inputs"]), given["labels"].long(), noise)
     write_safetensors(gradients, dict(zip(names, torch.autograd.grad(loss, parameters))))
     return loss.item()
 
 
 def main():
-    trainer, mode = None, "eager"
+    trainer = None
     for line in sys.stdin:
         message = json.loads(line)
         if "quit" in message:
             break
         if "setup" in message:
-            mode = message["setup"]["mode"]
             trainer = None  # frees the old one first
             trainer = Trainer(**message["setup"])
             answer = {"ready": True, "torch": torch.__version__, "parameters": sum(p.numel() for p in trainer.parameters)}
         elif "check" in message:
-            answer = {"loss": check(message["check"], message["gradients"], message.get("surrogate", "deterministic"), mode)}
+            answer = {"loss": check(message["check"], *(message[key] for key in ("gradients", "surrogate", "means", "mode")))}
         else:
             seconds, loss = trainer.steps(message["steps"])
             # Kibibytes on Linux, bytes on macOS.

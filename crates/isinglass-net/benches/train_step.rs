@@ -1,9 +1,13 @@
 //! `cargo bench -p isinglass-net --bench train_step [-- --quick]`: training steps here and with PyTorch, in turns.
 //!
 //! PyTorch's side is `torch_partner.py`, which says how to install it; `ISINGLASS_PYTHON` names another interpreter than `python3`.
+//! Before anything is timed, PyTorch's gradients are compared with ours.
 //! Every round measures each side and the machine's peak of fused multiply-adds; ratios are medians over the rounds of a round's own ratio.
 //! They mean something on a noisy machine, absolute times little.
+//!
+//! The first rows train as the paper does: clipped means, goal `surrogate`. The last ones are the default of `isinglass train`: tanh means, goal `binary`.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -11,7 +15,10 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use isinglass_net::{Examples, Goal, Init, Means, NetworkConfig, Neuron, Rng, Schedule, TrainConfig, Trainer, Values};
+use isinglass_net::{
+    Examples, Goal, Gradients, Init, Means, Network, NetworkConfig, Neuron, Schedule, TrainConfig, Trainer, Values, lrt_noise,
+};
+use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde_json::{Value, json};
 
 const INPUTS: usize = 784;
@@ -24,16 +31,21 @@ struct Case {
     depth: usize,
     batch: usize,
     surrogate: &'static str,
+    /// Whether means and goal are the defaults: tanh and binary.
+    is_default: bool,
 }
 
 const fn deterministic(width: usize, depth: usize, batch: usize) -> Case {
-    Case { width, depth, batch, surrogate: "deterministic" }
+    Case { width, depth, batch, surrogate: "deterministic", is_default: false }
 }
 
 const SMALL: Case = deterministic(256, 10, 64);
 const MIDDLE: Case = deterministic(512, 20, 64);
 const LARGE: Case = deterministic(1000, 20, 64);
 const SAMPLED: Case = Case { surrogate: "lrt-binary", ..MIDDLE };
+const SMALL_DEFAULT: Case = Case { is_default: true, ..SMALL };
+const MIDDLE_DEFAULT: Case = Case { is_default: true, ..MIDDLE };
+const LARGE_DEFAULT: Case = Case { is_default: true, ..LARGE };
 /// Divisible by nothing a kernel likes, and the next size that is.
 const ODD: Case = deterministic(501, 10, 100);
 const EVEN: Case = deterministic(512, 10, 112);
@@ -43,6 +55,11 @@ impl Case {
     fn layers(&self) -> impl Iterator<Item = (usize, usize)> {
         let sizes: Vec<usize> = [INPUTS].into_iter().chain(vec![self.width; self.depth]).chain([CLASSES]).collect();
         (0..=self.depth).map(move |l| (sizes[l], sizes[l + 1]))
+    }
+
+    /// What PyTorch's side calls the parametrisation.
+    fn means(&self) -> &'static str {
+        if self.is_default { "tanh" } else { "clip" }
     }
 
     fn parameters(&self) -> usize {
@@ -58,7 +75,8 @@ impl Case {
 
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&format!("{}x{} batch {} {}", self.width, self.depth, self.batch, self.surrogate))
+        let Self { width, depth, batch, surrogate, is_default } = self;
+        f.pad(&format!("{width}x{depth} batch {batch} {surrogate}{}", if *is_default { " tanh" } else { "" }))
     }
 }
 
@@ -83,9 +101,10 @@ impl Ours {
         let values: &[u8] = (0..count * INPUTS).map(|i| (i * i % 251) as u8).collect::<Vec<_>>().leak();
         let labels: &[u8] = (0..count).map(|i| (i % CLASSES) as u8).collect::<Vec<_>>().leak();
         let examples = Examples::new(Values::Bytes(values), INPUTS, labels, CLASSES).expect("examples");
+        let (goal, means) = if case.is_default { (Goal::Binary, Means::Tanh) } else { (Goal::Surrogate, Means::Clip) };
         let config = TrainConfig {
-            goal: Goal::Surrogate,
-            means: Means::Clip,
+            goal,
+            means,
             schedule: Schedule::Constant,
             lr: 2e-4,
             batch: case.batch,
@@ -93,10 +112,10 @@ impl Ours {
             validation: 0.0,
             ..TrainConfig::default()
         };
-        Self(Trainer::new(network, config, examples, threads).expect("a trainer"))
+        Self(Trainer::new(network, config, &examples).expect("a trainer").with_threads(threads))
     }
 
-    /// Seconds for so many steps, and the last loss.
+    /// Seconds taken by `count` steps, and the last loss.
     fn steps(&mut self, count: usize) -> (f64, f32) {
         let start = Instant::now();
         let mut loss = 0.0;
@@ -126,10 +145,21 @@ fn main() {
     let threads = thread::available_parallelism().map_or(1, |cores| cores.get().min(2));
     let plan = if quick { Plan { rounds: 3, seconds: 0.1, threads } } else { Plan { rounds: 9, seconds: 0.4, threads } };
     let cases: &[Case] = if quick { &[SMALL] } else { &[SMALL, MIDDLE, LARGE, SAMPLED] };
+    let default_cases: &[Case] = if quick { &[SMALL_DEFAULT] } else { &[SMALL_DEFAULT, MIDDLE_DEFAULT, LARGE_DEFAULT] };
 
     let mut torch = Torch::start_all();
     if torch.is_empty() {
         println!("PyTorch was not found (torch_partner.py says how to install it): only our side is measured");
+    }
+    for side in &mut torch {
+        // Compiling takes long: two cases that cover both surrogates and both kinds of means.
+        let cases: &[(&str, &str)] = match side.mode {
+            "compile" => &[("deterministic", "clip"), ("lrt-binary", "tanh")],
+            _ => &[("deterministic", "clip"), ("deterministic", "tanh"), ("lrt-binary", "clip"), ("lrt-binary", "tanh")],
+        };
+        for (surrogate, means) in cases {
+            compare_gradients(side, surrogate, means);
+        }
     }
     println!("{threads} threads, median of {} rounds", plan.rounds);
     println!(
@@ -143,6 +173,55 @@ fn main() {
     per_flop("time per operation, odd sizes over even ones", &ODD, &EVEN, &plan);
     per_flop("time per step, lrt-binary over deterministic", &SAMPLED, &MIDDLE, &plan);
     side_by_side(&MIDDLE, &plan);
+    println!();
+    for case in default_cases {
+        against_torch(case, &plan, &mut torch);
+    }
+    per_flop("time per step, tanh means and goal binary over clipped means", &MIDDLE_DEFAULT, &MIDDLE, &plan);
+}
+
+/// Ends the benchmark if PyTorch's gradients of a small network, in `f64`, are not ours: then the two sides would not do the same.
+fn compare_gradients(side: &mut Torch, surrogate: &str, means: &str) {
+    /// Of the largest gradient of an array.
+    const TOLERANCE: f64 = 1e-4;
+    let neuron = if surrogate == "deterministic" { Neuron::Sign } else { Neuron::Tanh(1.0) };
+    let (inputs, classes, batch) = (23, 5, 9);
+    let builder =
+        Network::builder(inputs).hidden([17, 17]).classes(classes).surrogate(surrogate.parse().expect("a surrogate")).neuron(neuron);
+    let network = builder.sigma_m2(0.3).sigma_b2(0.1).init(Init::Uniform, 1).expect("a network");
+    let values: Vec<f32> = (0..batch * inputs).map(|i| ((i * i % 251) as f32 - 125.0) / 72.0).collect();
+    let labels: Vec<u8> = (0..batch).map(|i| (i % classes) as u8).collect();
+    let examples = Examples::new(&values, inputs, &labels, classes).expect("examples");
+    let indices: Vec<u32> = (0..batch as u32).collect();
+    let ours = Gradients::new(&network, &examples, &indices, true, 1).expect("gradients");
+
+    let wide = |values: &[f32]| values.iter().map(|&value| f64::from(value)).collect::<Vec<_>>();
+    let mut arrays = vec![("inputs".to_owned(), vec![batch, inputs], wide(&values))];
+    for (index, layer) in network.layers().iter().enumerate() {
+        let parameters = wide(layer.means()).into_iter().map(|mean| if means == "tanh" { mean.atanh() } else { mean });
+        arrays.push((format!("means.{index}"), vec![layer.outputs(), layer.inputs()], parameters.collect()));
+        arrays.push((format!("biases.{index}"), vec![layer.outputs()], wide(layer.bias())));
+        let noise = lrt_noise(0, 0, index, layer.outputs(), batch);
+        let transposed = (0..batch).flat_map(|example| noise.iter().map(move |unit| f64::from(unit[example])));
+        arrays.push((format!("noise.{index}"), vec![batch, layer.outputs()], transposed.collect()));
+    }
+    let (loss, theirs) = side.gradients(&arrays, &labels, surrogate, means);
+    let what = format!("{surrogate}, {means} means, PyTorch {}", side.mode);
+    assert!((loss - ours.loss).abs() < TOLERANCE * ours.loss, "{what}: the losses differ, {loss} and {} here", ours.loss);
+    for (index, (layer, gradients)) in network.layers().iter().zip(&ours.layers).enumerate() {
+        let slope = |&mean: &f32| if means == "tanh" { 1.0 - f64::from(mean).powi(2) } else { 1.0 };
+        let of_means = gradients.means.iter().zip(layer.means()).map(|(&gradient, mean)| f64::from(gradient) * slope(mean)).collect();
+        for (name, ours) in [(format!("means.{index}"), of_means), (format!("biases.{index}"), wide(&gradients.bias))] {
+            let theirs = &theirs[&name];
+            assert_eq!(ours.len(), theirs.len(), "{what}: {name}");
+            let largest = theirs.iter().fold(0f64, |largest, gradient| largest.max(gradient.abs()));
+            let worst = ours.iter().zip(theirs).fold(0f64, |worst, (a, b)| worst.max((a - b).abs()));
+            assert!(
+                largest > 0.0 && worst < TOLERANCE * largest,
+                "{what}: gradients of {name} differ by {worst:e}, the largest being {largest:e}"
+            );
+        }
+    }
 }
 
 /// One row of the table.
@@ -214,13 +293,13 @@ fn side_by_side(case: &Case, plan: &Plan) {
     println!("throughput, two trainers of one thread over one: {:.2} ({case})", median(&ratios(&alone, &together)));
 }
 
-/// How many steps take about so many seconds, after a warm-up.
+/// How many steps take about this many seconds, after a warm-up.
 fn count_for(seconds: f64, mut steps: impl FnMut(usize) -> f64) -> usize {
     steps(2);
     ((2.0 * seconds / steps(2)) as usize).max(2)
 }
 
-/// Lets the threads of the side before go to sleep first.
+/// Waits first, so that the other side's threads are asleep.
 fn settled(measure: impl FnOnce() -> f64) -> f64 {
     thread::sleep(Duration::from_millis(250));
     measure()
@@ -271,16 +350,42 @@ impl Torch {
     }
 
     fn setup(&mut self, case: &Case, threads: usize) {
-        let Case { width, depth, batch, surrogate } = case;
-        let mode = self.mode;
+        let Case { width, depth, batch, surrogate, .. } = case;
+        let (mode, means) = (self.mode, case.means());
         let answer = self.ask(&json!({"setup": {
             "width": width, "depth": depth, "batch": batch, "inputs": INPUTS, "classes": CLASSES,
-            "threads": threads, "mode": mode, "surrogate": surrogate, "seed": 1,
+            "threads": threads, "mode": mode, "surrogate": surrogate, "means": means, "seed": 1,
         }}));
         assert_eq!(answer["parameters"], case.parameters(), "both sides train the same network");
     }
 
-    /// Seconds for so many steps.
+    /// The loss of a network and its gradients, by the names of the arrays.
+    fn gradients(
+        &mut self,
+        arrays: &[(String, Vec<usize>, Vec<f64>)],
+        labels: &[u8],
+        surrogate: &str,
+        means: &str,
+    ) -> (f64, HashMap<String, Vec<f64>>) {
+        let directory = std::env::temp_dir().join(format!("isinglass-train-step-{}", std::process::id()));
+        std::fs::create_dir_all(&directory).expect("a directory for the arrays");
+        let (question, answer) = (directory.join("network.safetensors"), directory.join("gradients.safetensors"));
+        let bytes: Vec<Vec<u8>> = arrays.iter().map(|array| array.2.iter().flat_map(|value| value.to_le_bytes()).collect()).collect();
+        let view = |dtype, shape: &[usize], data| TensorView::new(dtype, shape.to_vec(), data).expect("a tensor");
+        let views = arrays.iter().zip(&bytes).map(|((name, shape, _), data)| (name.as_str(), view(Dtype::F64, shape, data)));
+        let views = views.chain([("labels", view(Dtype::U8, &[labels.len()], labels))]);
+        safetensors::serialize_to_file(views, None, &question).expect("the arrays are written");
+        let mode = self.mode;
+        let loss = self.ask(&json!({"check": question, "gradients": answer, "surrogate": surrogate, "means": means, "mode": mode}));
+        let file = std::fs::read(&answer).expect("PyTorch writes its gradients");
+        let _ = std::fs::remove_dir_all(&directory);
+        let gradients = SafeTensors::deserialize(&file).expect("tensors");
+        let numbers = |data: &[u8]| data.chunks_exact(8).map(|bytes| f64::from_le_bytes(bytes.try_into().expect("eight bytes"))).collect();
+        let named = gradients.iter().map(|(name, tensor)| (name.to_owned(), numbers(tensor.data())));
+        (loss["loss"].as_f64().expect("a loss"), named.collect())
+    }
+
+    /// Seconds taken by `count` steps.
     fn steps(&mut self, count: usize) -> f64 {
         self.ask(&json!({"steps": count}))["seconds"].as_f64().expect("seconds")
     }
