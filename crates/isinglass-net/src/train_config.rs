@@ -185,15 +185,15 @@ impl TrainConfig {
         require(self.epochs >= 1, "epochs = 0: nothing would be trained".into())?;
         require(self.epochs <= MAX_EPOCHS, format!("epochs = {}: at most {MAX_EPOCHS}", self.epochs))?;
         require(self.lr > 0.0 && self.lr.is_finite(), format!("lr = {}: a learning rate is above 0", self.lr))?;
-        require((0.0..1.0).contains(&self.anneal_from), format!("anneal-from = {}: a part of the run, in [0, 1)", self.anneal_from))?;
+        require((0.0..1.0).contains(&self.anneal_from), format!("anneal-from = {}: must be a fraction of the run, in [0, 1)", self.anneal_from))?;
         require((1.0..=1e4).contains(&self.beta), format!("beta = {}: the final β is from 1 to 10000", self.beta))?;
         require(
             self.train_fraction > 0.0 && self.train_fraction <= 1.0,
-            format!("train-fraction = {}: a part of the training examples, in (0, 1]", self.train_fraction),
+            format!("train-fraction = {}: must be a fraction of the training examples, in (0, 1]", self.train_fraction),
         )?;
         require(
             (0.0..1.0).contains(&self.validation),
-            format!("validation = {}: a part of the training examples, in [0, 1)", self.validation),
+            format!("validation = {}: must be a fraction of the training examples, in [0, 1)", self.validation),
         )
     }
 

@@ -294,7 +294,7 @@ fn a_run_resumes_only_with_its_own_optimiser() {
     let with = |change: &dyn Fn(&mut TrainConfig)| {
         let mut config = descent.train_config().clone();
         change(&mut config);
-        Trainer::resume(descent.clone().with_train_config(config), &problem.examples()).map(|mut trainer| trainer.step().unwrap())
+        Trainer::resume(descent.clone().with_train_config(config).unwrap(), &problem.examples()).map(|mut trainer| trainer.step().unwrap())
     };
     assert!(with(&|_| ()).is_ok() && with(&|train| train.lr = 0.5).is_ok() && with(&|train| train.epochs = 9).is_ok());
     let changes: [&dyn Fn(&mut TrainConfig); 3] =

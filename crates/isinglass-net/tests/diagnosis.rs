@@ -34,7 +34,7 @@ fn diagnose(config: &NetworkConfig, examples: usize, input_variance: f64) -> (Ne
     let indices: Vec<u32> = (0..examples as u32).collect();
     let examples = Examples::new(Values::Floats(&values), config.inputs, &labels, CLASSES).unwrap();
     let mut diagnosis = Diagnosis::new(&network, &examples, &indices, 2).unwrap();
-    diagnosis.count_flips(&network, &network);
+    diagnosis.count_flips(&network, &network).unwrap();
     (network, diagnosis.layers)
 }
 
@@ -186,7 +186,7 @@ fn flips_are_counted_against_the_initial_network() {
     let flips = |diagnosis: &Diagnosis| -> Vec<Option<f64>> { diagnosis.layers.iter().map(|layer| layer.flip_ratio).collect() };
     let mut diagnosis = Diagnosis::new(&network, &examples, &[0], 1).unwrap();
     assert_eq!(flips(&diagnosis), [None, None]);
-    diagnosis.count_flips(&network, &initial);
+    diagnosis.count_flips(&network, &initial).unwrap();
     assert_eq!(flips(&diagnosis), [Some(0.25), Some(0.0)]);
     assert!((diagnosis.layers[0].sigma_m2 - 0.2).abs() < 1e-7 && (diagnosis.layers[1].sigma_b2 - 49.0).abs() < 1e-12);
 }
