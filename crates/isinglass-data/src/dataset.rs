@@ -1,6 +1,6 @@
 //! A data set: images with labels, once for training and once for testing.
 //!
-//! Pixels stay bytes as long as they can, a quarter of the memory of floats; how they become a network's inputs is the network's business.
+//! Pixels stay bytes where possible, in a quarter of the memory of floats. How they become the inputs of a network is up to the network.
 //!
 //! ```
 //! use isinglass_data::{Dataset, Image, Pixels, Split};
@@ -22,18 +22,18 @@ use crate::Error;
 /// Images and labels for training and testing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dataset {
-    /// What the data set is called.
+    /// The name of the data set.
     pub name: String,
     /// Number of classes; labels are below it.
     pub classes: usize,
-    /// What to train with.
+    /// Examples for training.
     pub train: Split,
-    /// What to test with.
+    /// Examples for testing.
     pub test: Split,
 }
 
 impl Dataset {
-    /// Puts two splits together. The largest label of the training images decides the number of classes.
+    /// Combines two splits. The largest label of the training images decides the number of classes.
     ///
     /// If one split holds floats, the other becomes floats too, with unchanged values.
     ///
@@ -45,7 +45,7 @@ impl Dataset {
         Self::with_classes(name, classes, train, test)
     }
 
-    /// Puts two splits together that have the given number of classes.
+    /// Combines two splits with the given number of classes.
     ///
     /// # Errors
     ///
@@ -102,7 +102,7 @@ pub struct Split {
     digest: Memo,
 }
 
-/// Something that is worked out once, and says nothing that the images do not.
+/// Something computed once that depends on the images alone.
 #[derive(Clone, Debug, Default)]
 struct Memo(OnceLock<String>);
 
@@ -118,7 +118,7 @@ impl Split {
     /// # Errors
     ///
     /// [`Error::Shape`] for images without pixels or none at all, [`Error::Counts`] unless there is one label for each image,
-    /// [`Error::NotFinite`] for a value that is infinite or no number.
+    /// [`Error::NotFinite`] for a value that is infinite or NaN.
     pub fn new(height: usize, width: usize, pixels: Pixels, labels: Vec<u8>) -> Result<Self, Error> {
         let shape = |reason| Error::Shape(format!("{} pixels as images of {height}×{width}", pixels.len()), reason);
         let size = height.checked_mul(width).filter(|size| *size > 0).ok_or_else(|| shape("an image has at least one pixel"))?;

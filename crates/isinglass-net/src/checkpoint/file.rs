@@ -234,9 +234,11 @@ mod tests {
         let tensors = [("b".to_owned(), array(&[2, 2], 3)), ("a\"".to_owned(), array(&[4], 2))];
         let mut found = Vec::new();
         write_tensors(&mut found, "text".into(), &tensors).unwrap();
-        let views = tensors.iter().map(|(name, array)| {
-            (name, safetensors::tensor::TensorView::new(Dtype::F32, array.shape.clone(), Vec::leak(array.data().into_owned())).unwrap())
-        });
+        let data = tensors.each_ref().map(|(_, array)| array.data());
+        let views = tensors
+            .iter()
+            .zip(&data)
+            .map(|((name, array), data)| (name, safetensors::tensor::TensorView::new(Dtype::F32, array.shape.clone(), data).unwrap()));
         let expected = safetensors::serialize(views, Some(HashMap::from([(KEY.to_owned(), "text".to_owned())]))).unwrap();
         assert_eq!(found, expected);
     }
