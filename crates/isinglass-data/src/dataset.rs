@@ -246,18 +246,18 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_is_named_by_row_and_column() {
+    fn values_that_are_not_finite_are_named_by_row_and_column() {
         for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
             let error = Split::new(1, 3, Pixels::Floats(vec![0.0, 1.0, 2.0, 3.0, bad, 5.0]), vec![0, 1]).unwrap_err();
-            assert_eq!(error.to_string(), format!("{bad} in row 1, column 1: values must be finite numbers (of 32 bits)"));
+            assert_eq!(error.to_string(), format!("{bad} in row 1, column 1: values must be finite 32-bit numbers"));
         }
     }
 
     #[test]
-    fn splits_of_a_set_are_alike() {
+    fn splits_of_a_set_have_one_shape() {
         let wide = Split::new(1, 4, Pixels::Bytes(vec![0; 4]), vec![0]).unwrap();
         let error = Dataset::new("x", bytes(4, &[0]).unwrap(), wide).unwrap_err();
-        assert_eq!(error.to_string(), "training images are 2×2, test images 1×4: they must be alike");
+        assert_eq!(error.to_string(), "training images are 2×2, test images 1×4: they must have the same shape");
         let error = Dataset::new("x", bytes(8, &[0, 2]).unwrap(), bytes(8, &[1, 3]).unwrap()).unwrap_err();
         assert_eq!(error.to_string(), "label 3 of row 1: labels must be whole numbers from 0 to 2");
         let floats = Split::new(2, 2, Pixels::Floats(vec![0.5; 4]), vec![0]).unwrap();
