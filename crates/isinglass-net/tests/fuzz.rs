@@ -23,6 +23,8 @@ fn checkpoint(optimizer: Optimizer, means: Means) -> Checkpoint {
 }
 
 fn read(bytes: &[u8], path: &Path) -> Result<Checkpoint, Error> {
+    // Truncating a file makes some file systems wait for the disk; a new one does not.
+    let _ = std::fs::remove_file(path);
     std::fs::write(path, bytes).unwrap();
     Checkpoint::load(path)
 }
