@@ -37,7 +37,7 @@ fn packed_networks() {
         "null",
         "e9",
     ];
-    let campaign = Campaign::new("packed", valid.clone()).words(words).repair(|bytes| repair_safetensors(bytes)).memory(64, 1 << 16);
+    let campaign = Campaign::new("packed", valid.clone()).words(words).repair(repair_safetensors).memory(64, 1 << 16);
     campaign.run(|bytes| {
         // Another way to write the same JSON is no damage.
         if let Ok(model) = Model::from_bytes(bytes) {

@@ -97,7 +97,7 @@ pub const FASHION_MNIST: Archive = Archive {
     ],
 };
 
-/// All that can be fetched.
+/// All data sets that can be fetched.
 pub const ARCHIVES: [Archive; 2] = [MNIST, FASHION_MNIST];
 
 impl Archive {
@@ -111,7 +111,7 @@ impl Archive {
         data.join(self.name)
     }
 
-    /// The four files, gzipped or not, as far as they are there.
+    /// The paths of the four files, gzipped or not; `None` for those not found.
     pub fn find(&self, data: &Path) -> [Option<PathBuf>; 4] {
         self.members.map(|member| member.find(&self.directory(data)))
     }
@@ -120,7 +120,7 @@ impl Archive {
     ///
     /// # Errors
     ///
-    /// [`Error::Missing`] if a file is not there, [`Error::File`] with what is wrong in one.
+    /// [`Error::Missing`] if a file was not found, [`Error::File`] with what is wrong in one.
     pub fn load(&self, data: &Path) -> Result<Dataset, Error> {
         let directory = self.directory(data);
         let mut paths = Vec::with_capacity(4);

@@ -1,4 +1,4 @@
-//! The contents of files, decompressed if they are compressed. What a file starts with decides, not its name.
+//! The contents of files, unpacked if they are gzipped. The first bytes of a file decide, not its name.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -13,10 +13,10 @@ use crate::Error;
 /// What a gzip stream starts with.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
-/// The most that is unpacked from a compressed file: so many times its length, but at least [`SMALLEST_LIMIT`]. Images compress to a tenth or so; deflate reaches
-/// one in a thousand, and a small file could fill the memory.
+/// Compressed files unpack to at most this multiple of their length, or to [`SMALLEST_LIMIT`] if that is more. Images compress to about a tenth, but deflate can
+/// reach a thousandth: a small file could fill the memory.
 pub(crate) const MOST_TIMES: u64 = 100;
-/// See [`MOST_TIMES`]: empty images may compress as well as they like.
+/// Any file may unpack to this many bytes; see [`MOST_TIMES`].
 pub(crate) const SMALLEST_LIMIT: u64 = 64 << 20;
 
 /// Opens a file for reading its contents.
@@ -30,7 +30,7 @@ pub(crate) fn unpacked<'a>(mut file: impl BufRead + 'a) -> Result<Box<dyn BufRea
     if start.starts_with(&GZIP) { Ok(Box::new(BufReader::new(Limited::new(file)))) } else { Ok(Box::new(file)) }
 }
 
-/// Unpacks as much as [`MOST_TIMES`] allows, and says so if there is more.
+/// Unpacks as much as [`MOST_TIMES`] allows; more is an error.
 struct Limited<R> {
     from: MultiGzDecoder<Counted<R>>,
     unpacked: u64,
@@ -56,7 +56,7 @@ pub(crate) fn limit_of(length: u64) -> u64 {
     length.saturating_mul(MOST_TIMES).max(SMALLEST_LIMIT)
 }
 
-/// The limit, on its way through the errors of the standard library.
+/// The limit, inside an error of the standard library.
 #[derive(Debug)]
 struct TooLarge(u64);
 
@@ -93,9 +93,9 @@ impl<R: BufRead> BufRead for Counted<R> {
     }
 }
 
-/// SHA-256 in hexadecimal of the first `most` bytes of the contents and one more, if there are so many.
+/// SHA-256 in hexadecimal of the contents, or of their first `most + 1` bytes if they are longer.
 ///
-/// A file of the right length is summed whole, and no file makes this run for ever.
+/// So a file of `most` bytes is summed in full, and no file makes this run forever.
 pub(crate) fn sha256(path: &Path, most: u64) -> Result<String, Error> {
     let mut from = open(path)?.take(most.saturating_add(1));
     let mut sum = Sha256::new();
@@ -115,7 +115,7 @@ pub fn sha256_of(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 
-/// Damage inside a gzip stream is told apart from trouble with the disk.
+/// Distinguishes damage inside a gzip stream from trouble with the disk.
 pub(crate) fn read_error(error: io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::FileTooLarge => match error.get_ref().and_then(|inner| inner.downcast_ref()) {

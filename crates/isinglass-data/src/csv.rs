@@ -1,7 +1,7 @@
 //! Comma-separated values: one image to a line, its label first.
 //!
-//! The first line is a header if its first field is no number; empty lines are skipped. If every value is a whole number from 0 to 255, pixels are kept as bytes,
-//! else as floats. A line of `d` values after the label is an image of 1 × d pixels.
+//! The first line is a header if its first field is not a number. Empty lines are skipped. A missing value (an empty field, `NA`, `nan` and the like) is an error. If every value is a whole number from 0 to 255, pixels are kept as bytes,
+//! otherwise as floats. A line of `d` values after the label is an image of 1 × d pixels.
 //!
 //! ```
 //! use isinglass_data::{Image, csv};
@@ -21,14 +21,14 @@ use crate::{Error, Pixels, Split};
 ///
 /// # Errors
 ///
-/// [`Error::Field`] for a field that is no number, [`Error::Fields`] for a line that is longer or shorter than the first, [`Error::Label`],
-/// [`Error::NotFinite`], [`Error::Format`] for what is no text, [`Error::Shape`] for a file without images.
+/// [`Error::MissingValue`] and [`Error::MissingLabel`], [`Error::Field`] for a field that is not a number, [`Error::Fields`] for a line that is longer or shorter than the first, [`Error::Label`],
+/// [`Error::NotFinite`], [`Error::Format`] for a file that is not text, [`Error::Shape`] for a file without images.
 pub fn read(from: impl BufRead) -> Result<Split, Error> {
     let mut labels = Vec::new();
     let mut values = Values::default();
     let fields = for_each_line(from, |line, words| {
         let row = labels.len();
-        labels.push(label(words.next().unwrap_or_default(), row)?);
+        labels.push(label(words.next().unwrap_or_default(), row, line)?);
         values.push_line(words, line, row, 2)
     })?;
     Split::new(1, fields.map_or(0, |fields| fields - 1), values.into_pixels(), labels)
@@ -43,12 +43,12 @@ pub(crate) fn read_values(from: impl BufRead) -> Result<(Pixels, usize), Error> 
         values.push_line(words, line, row - 1, 1)
     })?;
     if row == 0 {
-        return Err(Error::Images("there are no images".into()));
+        return Err(Error::Images("the file contains no images".into()));
     }
     Ok((values.into_pixels(), fields.unwrap_or(0)))
 }
 
-/// Hands on the number and the fields of every line but a header and empty ones. Returns how many fields they have.
+/// Passes the number and the fields of every line to `take`, except a header and empty lines. Returns the number of fields.
 fn for_each_line(
     mut from: impl BufRead,
     mut take: impl FnMut(usize, &mut dyn Iterator<Item = &str>) -> Result<(), Error>,
@@ -61,7 +61,7 @@ fn for_each_line(
             return Ok(fields);
         }
         line += 1;
-        let words = std::str::from_utf8(&text).map_err(|_| Error::Format("CSV file (nor IDX, nor .npy): it is not text"))?;
+        let words = std::str::from_utf8(&text).map_err(|_| Error::Format("a CSV, IDX or .npy file: it is not text"))?;
         // Spreadsheets put a byte order mark in front.
         let words = words.trim_start_matches('\u{feff}').trim();
         if words.is_empty() || (fields.is_none() && is_header(words)) {
@@ -77,7 +77,7 @@ fn for_each_line(
     }
 }
 
-/// Bytes as long as all values are.
+/// Values, kept as bytes as long as they all are.
 struct Values {
     bytes: Option<Vec<u8>>,
     floats: Vec<f32>,
@@ -93,6 +93,9 @@ impl Values {
     /// Takes the values of a line, the first of which is in field `first`.
     fn push_line(&mut self, words: &mut dyn Iterator<Item = &str>, line: usize, row: usize, first: usize) -> Result<(), Error> {
         for (column, word) in words.enumerate() {
+            if is_missing(word) {
+                return Err(Error::MissingValue { row, column, line });
+            }
             let value: f32 = word.parse().map_err(|_| Error::Field { value: word.to_owned(), line, field: column + first })?;
             if !value.is_finite() {
                 return Err(Error::NotFinite { value: word.to_owned(), row, column });
@@ -115,12 +118,20 @@ impl Values {
     }
 }
 
-/// A first line whose label is no number; the other columns may well be named 0, 1, 2.
+/// A first line whose label is not a number; the other columns may well be named 0, 1, 2.
 fn is_header(words: &str) -> bool {
     words.split(',').next().is_some_and(|word| word.trim().parse::<f64>().is_err())
 }
 
-fn label(word: &str, row: usize) -> Result<u8, Error> {
+/// Whether a field says that there is no value, in the words of spreadsheets, pandas, R and SQL.
+fn is_missing(word: &str) -> bool {
+    ["", "\"\"", "na", "n/a", "nan", "null", "none", "?"].iter().any(|name| word.eq_ignore_ascii_case(name))
+}
+
+fn label(word: &str, row: usize, line: usize) -> Result<u8, Error> {
+    if is_missing(word) {
+        return Err(Error::MissingLabel { row, line });
+    }
     // `3.0` is a 3: pandas writes whole columns of them.
     let value: Option<f64> = word.parse().ok();
     match value {
@@ -142,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_become_floats_at_the_first_value_that_is_none() {
+    fn bytes_become_floats_at_the_first_value_that_is_not_a_byte() {
         let split = read(&b"0,255,1\n1,256,2\n"[..]).unwrap();
         assert_eq!(split.pixels(), &Pixels::Floats(vec![255.0, 1.0, 256.0, 2.0]));
         assert_eq!(read(&b"0,-1\n"[..]).unwrap().pixels(), &Pixels::Floats(vec![-1.0]));
@@ -154,9 +165,13 @@ mod tests {
             ("0,1,2\n0,1\n", "line 2 has 2 fields, the lines before it have 3"),
             ("a,b,c\n0,1\n", "line 2 has 2 fields, the lines before it have 3"),
             ("0,1\n0,x\n", "\"x\" in line 2, field 2: every field must be a number (only the first line may be a header)"),
-            ("0,1\n0,\n", "\"\" in line 2, field 2: every field must be a number (only the first line may be a header)"),
-            ("0,1,nan\n", "nan in row 0, column 1: values must be finite numbers (of 32 bits)"),
-            ("0,1\n1,1e99\n", "1e99 in row 1, column 0: values must be finite numbers (of 32 bits)"),
+            ("0,1\n0,\n", "missing value in row 1, column 0 (line 2): fill it in or drop the row"),
+            ("y,a,b\n\n0,1,2\n0,1,NA\n", "missing value in row 1, column 1 (line 4): fill it in or drop the row"),
+            ("0,1,nan\n", "missing value in row 0, column 1 (line 1): fill it in or drop the row"),
+            ("0,1,\"\"\n", "missing value in row 0, column 1 (line 1): fill it in or drop the row"),
+            ("0,1\n,1\n", "missing label in row 1 (line 2): fill it in or drop the row"),
+            ("0,1,-inf\n", "-inf in row 0, column 1: values must be finite 32-bit numbers"),
+            ("0,1\n1,1e99\n", "1e99 in row 1, column 0: values must be finite 32-bit numbers"),
             ("256,1\n", "label 256 of row 0: labels must be whole numbers from 0 to 255"),
             ("0,1\n0.5,1\n", "label 0.5 of row 1: labels must be whole numbers from 0 to 255"),
             ("-1,1\n", "label -1 of row 0: labels must be whole numbers from 0 to 255"),

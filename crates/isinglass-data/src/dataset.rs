@@ -1,6 +1,6 @@
 //! A data set: images with labels, once for training and once for testing.
 //!
-//! Pixels stay bytes as long as they can, a quarter of the memory of floats; how they become a network's inputs is the network's business.
+//! Pixels stay bytes where possible, in a quarter of the memory of floats. How they become the inputs of a network is up to the network.
 //!
 //! ```
 //! use isinglass_data::{Dataset, Image, Pixels, Split};
@@ -22,18 +22,18 @@ use crate::Error;
 /// Images and labels for training and testing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dataset {
-    /// What the data set is called.
+    /// The name of the data set.
     pub name: String,
     /// Number of classes; labels are below it.
     pub classes: usize,
-    /// What to train with.
+    /// Examples for training.
     pub train: Split,
-    /// What to test with.
+    /// Examples for testing.
     pub test: Split,
 }
 
 impl Dataset {
-    /// Puts two splits together. The largest label of the training images decides the number of classes.
+    /// Combines two splits. The largest label of the training images decides the number of classes.
     ///
     /// If one split holds floats, the other becomes floats too, with unchanged values.
     ///
@@ -45,7 +45,7 @@ impl Dataset {
         Self::with_classes(name, classes, train, test)
     }
 
-    /// Puts two splits together that have the given number of classes.
+    /// Combines two splits with the given number of classes.
     ///
     /// # Errors
     ///
@@ -102,7 +102,7 @@ pub struct Split {
     digest: Memo,
 }
 
-/// Something that is worked out once, and says nothing that the images do not.
+/// Something computed once that depends on the images alone.
 #[derive(Clone, Debug, Default)]
 struct Memo(OnceLock<String>);
 
@@ -118,7 +118,7 @@ impl Split {
     /// # Errors
     ///
     /// [`Error::Shape`] for images without pixels or none at all, [`Error::Counts`] unless there is one label for each image,
-    /// [`Error::NotFinite`] for a value that is infinite or no number.
+    /// [`Error::NotFinite`] for a value that is infinite or NaN.
     pub fn new(height: usize, width: usize, pixels: Pixels, labels: Vec<u8>) -> Result<Self, Error> {
         let shape = |reason| Error::Shape(format!("{} pixels as images of {height}×{width}", pixels.len()), reason);
         let size = height.checked_mul(width).filter(|size| *size > 0).ok_or_else(|| shape("an image has at least one pixel"))?;
@@ -246,18 +246,18 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_is_named_by_row_and_column() {
+    fn values_that_are_not_finite_are_named_by_row_and_column() {
         for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
             let error = Split::new(1, 3, Pixels::Floats(vec![0.0, 1.0, 2.0, 3.0, bad, 5.0]), vec![0, 1]).unwrap_err();
-            assert_eq!(error.to_string(), format!("{bad} in row 1, column 1: values must be finite numbers (of 32 bits)"));
+            assert_eq!(error.to_string(), format!("{bad} in row 1, column 1: values must be finite 32-bit numbers"));
         }
     }
 
     #[test]
-    fn splits_of_a_set_are_alike() {
+    fn splits_of_a_set_have_one_shape() {
         let wide = Split::new(1, 4, Pixels::Bytes(vec![0; 4]), vec![0]).unwrap();
         let error = Dataset::new("x", bytes(4, &[0]).unwrap(), wide).unwrap_err();
-        assert_eq!(error.to_string(), "training images are 2×2, test images 1×4: they must be alike");
+        assert_eq!(error.to_string(), "training images are 2×2, test images 1×4: they must have the same shape");
         let error = Dataset::new("x", bytes(8, &[0, 2]).unwrap(), bytes(8, &[1, 3]).unwrap()).unwrap_err();
         assert_eq!(error.to_string(), "label 3 of row 1: labels must be whole numbers from 0 to 2");
         let floats = Split::new(2, 2, Pixels::Floats(vec![0.5; 4]), vec![0]).unwrap();

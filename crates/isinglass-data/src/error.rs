@@ -1,4 +1,4 @@
-//! What can go wrong: a file that is missing, cut off or not what it should be, a value that is no number, a download that fails.
+//! What can go wrong: files that are missing, truncated or of another format, values that are missing or not numbers, downloads that fail.
 //!
 //! Every message names the value, the limit and the way out.
 //!
@@ -16,7 +16,7 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// What went wrong in a file, with its name.
+    /// An error in a file, with the name of the file.
     #[error("{}: {source}", .path.display())]
     File {
         /// The file.
@@ -25,13 +25,13 @@ pub enum Error {
         source: Box<Error>,
     },
 
-    /// The text names no data set.
-    #[error("{0:?} is no data set: use digits, mnist or fashion-mnist")]
+    /// No data set has this name.
+    #[error("unknown data set {0:?}: use digits, mnist or fashion-mnist")]
     UnknownDataset(String),
 
-    /// A data set that is fetched is not where it is looked for.
+    /// A data set that must be fetched first was not found.
     #[error(
-        "{name} is not there: no {file} or {file}.gz in {}; run `isinglass data fetch {name}`, or set ISINGLASS_DATA to the directory that holds {name}/",
+        "{name} not found: no {file} or {file}.gz in {}; run `isinglass data fetch {name}`, or set ISINGLASS_DATA to the directory that holds {name}/",
         .directory.display()
     )]
     Missing {
@@ -43,70 +43,70 @@ pub enum Error {
         directory: PathBuf,
     },
 
-    /// The system offers no place for data.
-    #[error("there is no home directory to keep data in: give a directory, or set ISINGLASS_DATA")]
+    /// The system has no place for data.
+    #[error("no home directory to keep data in: give a directory, or set ISINGLASS_DATA")]
     NoDirectory,
 
-    /// The system could not read.
+    /// The file could not be read.
     #[error("cannot be read: {0}")]
     Read(io::Error),
 
-    /// The system could not write.
+    /// The file could not be written.
     #[error("cannot be written: {0}")]
     Write(io::Error),
 
-    /// Compressed contents that cannot be decompressed.
-    #[error("the gzip stream is cut off or damaged ({0}): get the file again")]
+    /// Compressed contents that cannot be unpacked.
+    #[error("the gzip stream is truncated or damaged ({0}): get the file again")]
     Gzip(io::Error),
 
     /// A compressed file unpacks to much more than its own length.
-    #[error("unpacks to more than {} MiB, the limit for a compressed file of this length: unpack it first (gunzip), if it is meant to be so large", .limit >> 20)]
+    #[error("unpacks to more than {} MiB, the limit for a compressed file of this length: unpack it first (gunzip), if it really is that large", .limit >> 20)]
     Unpacked {
         /// The limit in bytes.
         limit: u64,
     },
 
-    /// An IDX file starts with another number than it should.
+    /// An IDX file starts with the wrong number.
     #[error("not an IDX file of {what}: it starts with {found}, not {expected} ({meaning})")]
     Magic {
         /// `images` or `labels`.
         what: &'static str,
         /// The number at the start.
         found: u32,
-        /// The number that should be there.
+        /// The number expected.
         expected: u32,
-        /// What that number stands for.
+        /// What the expected number stands for.
         meaning: &'static str,
     },
 
-    /// A file ends before its header.
+    /// A file ends inside its header.
     #[error("the file ends after {length} bytes, inside its header")]
     Header {
-        /// Bytes there are.
+        /// Length of the file in bytes.
         length: usize,
     },
 
-    /// A file ends before what its header promises.
-    #[error("cut off: the header promises {expected} bytes of data, {found} are there; get the file again")]
+    /// A file is shorter than its header says.
+    #[error("truncated: the header announces {expected} bytes of data, the file has {found}; get the file again")]
     Truncated {
-        /// Bytes promised.
+        /// Bytes announced.
         expected: u64,
-        /// Bytes there are.
+        /// Bytes found.
         found: u64,
     },
 
-    /// A file goes on after what its header promises.
-    #[error("the file goes on after the {expected} bytes of data its header promises")]
+    /// A file is longer than its header says.
+    #[error("the file continues after the {expected} bytes of data its header announces")]
     Trailing {
-        /// Bytes promised.
+        /// Bytes announced.
         expected: u64,
     },
 
-    /// A shape that no data set has.
+    /// A shape that a data set cannot have.
     #[error("the shape {0} cannot be used: {1}")]
     Shape(String, &'static str),
 
-    /// Images and labels do not belong together.
+    /// Images and labels differ in number.
     #[error("{images} images and {labels} labels: there must be one label for each image")]
     Counts {
         /// Number of images.
@@ -115,7 +115,7 @@ pub enum Error {
         labels: usize,
     },
 
-    /// A label stands for no class.
+    /// A label that does not stand for a class.
     #[error("label {label} of row {row}: labels must be whole numbers from 0 to {largest}")]
     Label {
         /// The label as it was written.
@@ -126,8 +126,8 @@ pub enum Error {
         largest: usize,
     },
 
-    /// A value is infinite, no number, or too large for 32 bits.
-    #[error("{value} in row {row}, column {column}: values must be finite numbers (of 32 bits)")]
+    /// A value is infinite, NaN, or too large for 32 bits.
+    #[error("{value} in row {row}, column {column}: values must be finite 32-bit numbers")]
     NotFinite {
         /// The value as it was written.
         value: String,
@@ -137,7 +137,27 @@ pub enum Error {
         column: usize,
     },
 
-    /// A field of a CSV file is no number.
+    /// A field of a CSV file is empty, or says that there is no value.
+    #[error("missing value in row {row}, column {column} (line {line}): fill it in or drop the row")]
+    MissingValue {
+        /// Its row, counted from 0.
+        row: usize,
+        /// Its column, counted from 0, the label not included.
+        column: usize,
+        /// Its line in the file, counted from 1.
+        line: usize,
+    },
+
+    /// A row of a CSV file has no label.
+    #[error("missing label in row {row} (line {line}): fill it in or drop the row")]
+    MissingLabel {
+        /// Its row, counted from 0.
+        row: usize,
+        /// Its line in the file, counted from 1.
+        line: usize,
+    },
+
+    /// A field of a CSV file is not a number.
     #[error("{value:?} in line {line}, field {field}: every field must be a number (only the first line may be a header)")]
     Field {
         /// The field.
@@ -148,31 +168,31 @@ pub enum Error {
         field: usize,
     },
 
-    /// A line of a CSV file has another number of fields than the first.
+    /// A line of a CSV file has more or fewer fields than the first.
     #[error("line {line} has {found} fields, the lines before it have {expected}")]
     Fields {
         /// The line, counted from 1.
         line: usize,
-        /// Fields there are.
+        /// Fields found.
         found: usize,
-        /// Fields there should be.
+        /// Fields expected.
         expected: usize,
     },
 
-    /// A `.npy` file that is not of the simple kind read here.
-    #[error("not a .npy file that can be read here: {0}")]
+    /// A `.npy` file of a kind that is not supported.
+    #[error("not a supported .npy file: {0}")]
     Npy(String),
 
-    /// Images that a network cannot look at.
+    /// Images that do not fit the network.
     #[error("{0}")]
     Images(String),
 
-    /// The file is of no known format.
-    #[error("this is no {0}")]
+    /// The file is of another format.
+    #[error("not {0}")]
     Format(&'static str),
 
     /// Training and test images differ in shape.
-    #[error("training images are {}×{}, test images {}×{}: they must be alike", .train.0, .train.1, .test.0, .test.1)]
+    #[error("training images are {}×{}, test images {}×{}: they must have the same shape", .train.0, .train.1, .test.0, .test.1)]
     Splits {
         /// Height and width for training.
         train: (usize, usize),
@@ -180,10 +200,10 @@ pub enum Error {
         test: (usize, usize),
     },
 
-    /// A file's contents are not the ones that were published.
+    /// The contents differ from those published.
     #[error("SHA-256 of the contents is {found}, not {expected}: delete the file and fetch it again")]
     Checksum {
-        /// The sum of what is there.
+        /// The sum of the contents.
         found: String,
         /// The sum that was pinned.
         expected: &'static str,
@@ -198,13 +218,13 @@ pub enum Error {
         file: String,
         /// What happened at each mirror.
         attempts: String,
-        /// Where files can be put by hand.
+        /// Where files can be copied to.
         directory: PathBuf,
     },
 }
 
 impl Error {
-    /// The same, with the name of the file it is about.
+    /// The same error with the name of the file.
     pub(crate) fn in_file(self, path: &Path) -> Self {
         Self::File { path: path.to_owned(), source: Box::new(self) }
     }

@@ -1,8 +1,8 @@
-//! Downloading an [`Archive`]: from several mirrors in turn, resumed where it was cut off, verified before it counts.
+//! Downloads an [`Archive`]: tries several mirrors, resumes interrupted downloads, and verifies every file.
 //!
-//! A file arrives as `NAME.gz.part`. When it is complete, the SHA-256 of its raw contents is compared with the one pinned in the archive, and only then it gets its name,
-//! by a rename. A part that is there already is continued (HTTP `Range`), also after the program was stopped; a server that does not know how starts
-//! again. What is there and right is not downloaded again; what is there and wrong is an error, and left alone.
+//! A file arrives as `NAME.gz.part`. Once it is complete and the SHA-256 of its raw contents is the one pinned in the archive, it is renamed. A partial download is
+//! resumed (HTTP `Range`), even by a later run; a server without ranges starts again. Files that are present and correct are not downloaded again; files that
+//! are present and wrong are an error and left alone.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};
@@ -15,34 +15,34 @@ use ureq::{Agent, Body, http};
 use crate::archive::{Archive, Member};
 use crate::{Error, contents};
 
-/// How far a download has come.
+/// The progress of a download.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress<'a> {
     /// The file.
     pub file: &'a str,
-    /// Bytes that are here.
+    /// Bytes received.
     pub received: u64,
-    /// Bytes of the whole file, if the server says so.
+    /// Length of the file in bytes, if the server says so.
     pub total: Option<u64>,
 }
 
-/// A file that is now here and right.
+/// A file that is present and verified.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fetched {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
-    /// Whether it was downloaded just now.
+    /// Whether it was downloaded now.
     pub downloaded: bool,
 }
 
-/// Times a server may cut a file off before the next mirror is asked, if each time brings something.
+/// Times a server may interrupt a download before the next mirror is tried, as long as each attempt brings something.
 const MOST_CUTS: usize = 100;
 
 /// Fetches the four files of an archive into its directory inside `data`. `mirrors` are addresses to which a file name is appended.
 ///
 /// # Errors
 ///
-/// [`Error::Download`] if no mirror delivers a file; [`Error::File`] if one that is there already has other contents, or the disk does not take it.
+/// [`Error::Download`] if no mirror delivers a file; [`Error::File`] if an existing file has other contents, or one cannot be written.
 pub fn fetch(archive: &Archive, data: &Path, mirrors: &[&str], progress: &mut dyn FnMut(Progress<'_>)) -> Result<[Fetched; 4], Error> {
     let directory = archive.directory(data);
     fs::create_dir_all(&directory).map_err(|error| Error::Write(error).in_file(&directory))?;
@@ -56,7 +56,7 @@ pub fn fetch(archive: &Archive, data: &Path, mirrors: &[&str], progress: &mut dy
     Ok(fetched.try_into().expect("one for each of four members"))
 }
 
-/// Whether the contents are the published ones.
+/// Checks that the contents are those published.
 fn check(member: &Member, path: &Path) -> Result<(), Error> {
     let found = contents::sha256(path, member.length).map_err(|error| error.in_file(path))?;
     if found == member.sha256 { Ok(()) } else { Err(Error::Checksum { found, expected: member.sha256 }.in_file(path)) }
@@ -92,7 +92,7 @@ fn download(
     Err(Error::Download { name: archive.name, file, attempts: attempts.join("; "), directory: directory.to_owned() })
 }
 
-/// Whose fault it is: that of this machine, or that of the mirror, so that another may do better.
+/// Where a download failed: on this machine, or at a mirror, so that another may succeed.
 enum Failure {
     Here(Error),
     There(String),
@@ -107,7 +107,7 @@ struct Transfer<'a> {
 }
 
 impl Transfer<'_> {
-    /// Leaves the whole file, verified, as the part.
+    /// Leaves the verified file at the path of the part.
     fn run(&self, progress: &mut dyn FnMut(Progress<'_>)) -> Result<(), Failure> {
         let agent = agent(self.url);
         // The beginning may come from another mirror that compressed it differently: if so, there is one more chance, from nothing.
@@ -143,7 +143,7 @@ impl Transfer<'_> {
         fs::metadata(self.part).map_or(0, |metadata| metadata.len())
     }
 
-    /// Asks for what is missing after `have` bytes. `None` if all of it came, else why not.
+    /// Requests what follows the first `have` bytes. `None` if all of it arrived, otherwise the reason.
     fn request(&self, agent: &Agent, have: u64, progress: &mut dyn FnMut(Progress<'_>)) -> Result<Option<String>, Failure> {
         let request = agent.get(self.url);
         let request = if have > 0 { request.header(RANGE, format!("bytes={have}-")) } else { request };
@@ -154,7 +154,7 @@ impl Transfer<'_> {
         let continued = match response.status().as_u16() {
             200 => false,
             206 if range_start(&response) == Some(have) => true,
-            // There is nothing after what is here: it is whole, or it is wrong, which the sum will tell.
+            // Nothing follows: the file is complete or wrong, which the checksum will show.
             416 if have > 0 => return Ok(None),
             status => return Ok(Some(format!("the server answered {status}"))),
         };
@@ -187,16 +187,18 @@ impl Transfer<'_> {
         let cut = loop {
             progress(Progress { file: self.file, received, total });
             match from.read(&mut buffer) {
-                Ok(0) => break total.filter(|total| *total != received).map(|total| format!("cut off after {received} of {total} bytes")),
+                Ok(0) => {
+                    break total.filter(|total| *total != received).map(|total| format!("interrupted after {received} of {total} bytes"));
+                }
                 Ok(n) => {
                     out.write_all(&buffer[..n]).map_err(here)?;
                     received += n as u64;
                 }
-                Err(error) => break Some(format!("cut off after {received} bytes ({error})")),
+                Err(error) => break Some(format!("interrupted after {received} bytes ({error})")),
             }
             if received > most {
                 out.set_len(0).map_err(here)?;
-                break Some(format!("the server sent more than the {most} bytes this file can have"));
+                break Some(format!("the server sent more than the {most} bytes possible for this file"));
             }
         };
         out.sync_all().map_err(here)?;
@@ -204,7 +206,7 @@ impl Transfer<'_> {
     }
 }
 
-/// Patient with slow lines: what came within the time is kept, and the rest is asked for again.
+/// Patient with slow connections: what arrives before a timeout is kept, and the rest is requested again.
 fn agent(url: &str) -> Agent {
     let config = Agent::config_builder()
         .http_status_as_error(false)
@@ -226,11 +228,11 @@ fn range_start(response: &http::Response<Body>) -> Option<u64> {
     header(response, CONTENT_RANGE)?.strip_prefix("bytes ")?.split('-').next()?.trim().parse().ok()
 }
 
-/// The part has a name that means nothing to the user, and is gone.
+/// Without the path of the part, which means nothing to the user and no longer exists.
 fn without_path(error: Error) -> String {
     match error {
         Error::File { source, .. } => without_path(*source),
-        Error::Checksum { found, expected } => format!("SHA-256 of what it sent is {found}, not {expected}"),
+        Error::Checksum { found, expected } => format!("it sent a file with SHA-256 {found}, not {expected}"),
         other => other.to_string(),
     }
 }

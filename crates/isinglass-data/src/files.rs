@@ -1,6 +1,6 @@
-//! Data of one's own: pairs of IDX or `.npy` files, or CSV.
+//! Your own data: pairs of IDX or `.npy` files, or CSV.
 //!
-//! What a file holds is told from its first bytes, never from its name, and any of them may be gzipped.
+//! The first bytes of a file tell its format; its name does not matter. Any of them may be gzipped.
 
 use std::io::BufRead;
 use std::path::Path;
@@ -12,7 +12,7 @@ impl Split {
     ///
     /// # Errors
     ///
-    /// [`Error::File`] with the name of the file and what is wrong with it; [`Error::Counts`] if the two do not belong together.
+    /// [`Error::File`] with the name of the file and what is wrong with it; [`Error::Counts`] if they differ in number.
     pub fn read(images: &Path, labels: Option<&Path>) -> Result<Self, Error> {
         let Some(labels) = labels else { return in_file(images, read_both) };
         let (height, width, pixels) = in_file(images, read_images)?;
@@ -35,7 +35,7 @@ impl Split {
 fn read_both(from: &mut dyn BufRead) -> Result<Split, Error> {
     match kind(from)? {
         Kind::Other => csv::read(from),
-        _ => Err(Error::Format("CSV file: IDX and .npy files of images need a second file with the labels")),
+        _ => Err(Error::Format("a CSV file: IDX and .npy files of images need a second file with the labels")),
     }
 }
 
@@ -44,7 +44,7 @@ fn read_images(from: &mut dyn BufRead) -> Result<(usize, usize, Pixels), Error> 
         Kind::Idx => idx::read_images(from).map(|images| (images.height, images.width, Pixels::Bytes(images.pixels))),
         Kind::Npy => npy::read_images(from),
         Kind::Png | Kind::Other => {
-            Err(Error::Format("IDX or .npy file of images (a CSV file holds its labels itself: give no second file)"))
+            Err(Error::Format("an IDX or .npy file of images (a CSV file contains its labels: give no second file)"))
         }
     }
 }
@@ -53,7 +53,7 @@ fn read_labels(from: &mut dyn BufRead) -> Result<Vec<u8>, Error> {
     match kind(from)? {
         Kind::Idx => idx::read_labels(from),
         Kind::Npy => npy::read_labels(from),
-        Kind::Png | Kind::Other => Err(Error::Format("IDX or .npy file of labels")),
+        Kind::Png | Kind::Other => Err(Error::Format("an IDX or .npy file of labels")),
     }
 }
 
@@ -68,7 +68,7 @@ impl Dataset {
     }
 }
 
-/// What a file holds.
+/// The format of a file.
 pub(crate) enum Kind {
     Idx,
     Npy,

@@ -1,7 +1,7 @@
-//! IDX, the format of MNIST: a number that tells the kind, the dimensions as big-endian 32-bit numbers, then bytes.
+//! IDX, the format of MNIST: a magic number, the dimensions as big-endian 32-bit numbers, then bytes.
 //!
-//! Reading is strict. The kind, the dimensions, and the length of the data must fit, to the byte; a header may promise any number of images,
-//! memory is only taken for those that are there.
+//! Reading is strict: the magic number, the dimensions and the length of the data must agree to the byte. Memory grows with the data in the file, whatever the
+//! header announces.
 //!
 //! ```
 //! use isinglass_data::idx;
@@ -18,10 +18,10 @@ use std::io::{self, Read, Write};
 
 use crate::Error;
 
-/// What a file of images starts with: bytes in three dimensions.
+/// The magic number of a file of images: bytes in three dimensions.
 pub const IMAGES: u32 = 2051;
 
-/// What a file of labels starts with: bytes in one dimension.
+/// The magic number of a file of labels: bytes in one dimension.
 pub const LABELS: u32 = 2049;
 
 /// The contents of a file of images.
@@ -40,7 +40,7 @@ pub struct Images {
 /// # Errors
 ///
 /// [`Error::Magic`] for another kind of file, [`Error::Shape`] for images without pixels, [`Error::Header`], [`Error::Truncated`] and
-/// [`Error::Trailing`] if the length is not the one promised.
+/// [`Error::Trailing`] if the length differs from the one announced.
 pub fn read_images(mut from: impl Read) -> Result<Images, Error> {
     let [n, height, width] = header(&mut from, "images", IMAGES, "bytes, three dimensions")?;
     if n == 0 || height == 0 || width == 0 {
@@ -57,7 +57,7 @@ pub fn read_images(mut from: impl Read) -> Result<Images, Error> {
 ///
 /// # Errors
 ///
-/// [`Error::Magic`] for another kind of file, [`Error::Header`], [`Error::Truncated`] and [`Error::Trailing`] if the length is not the one promised.
+/// [`Error::Magic`] for another kind of file, [`Error::Header`], [`Error::Truncated`] and [`Error::Trailing`] if the length differs from the one announced.
 pub fn read_labels(mut from: impl Read) -> Result<Vec<u8>, Error> {
     let [n] = header(&mut from, "labels", LABELS, "bytes, one dimension")?;
     read_exactly(from, u64::from(n))
@@ -67,7 +67,7 @@ pub fn read_labels(mut from: impl Read) -> Result<Vec<u8>, Error> {
 ///
 /// # Errors
 ///
-/// Those of writing, and [`io::ErrorKind::InvalidInput`] if the pixels are no whole images or too many.
+/// Those of writing, and [`io::ErrorKind::InvalidInput`] if the pixels do not fill whole images or are too many.
 pub fn write_images(mut to: impl Write, height: usize, width: usize, pixels: &[u8]) -> io::Result<()> {
     let size = height * width;
     if size == 0 || !pixels.len().is_multiple_of(size) {
@@ -95,7 +95,7 @@ fn word(n: usize) -> io::Result<[u8; 4]> {
     u32::try_from(n).map(u32::to_be_bytes).map_err(|_| io::ErrorKind::InvalidInput.into())
 }
 
-/// The dimensions, after the number that tells the kind.
+/// The dimensions, after the magic number.
 fn header<const N: usize>(from: &mut impl Read, what: &'static str, expected: u32, meaning: &'static str) -> Result<[u32; N], Error> {
     let bytes = read_at_most(from, 4 + 4 * N as u64)?;
     let words: Vec<u32> = bytes.chunks_exact(4).map(|word| u32::from_be_bytes([word[0], word[1], word[2], word[3]])).collect();
@@ -106,7 +106,7 @@ fn header<const N: usize>(from: &mut impl Read, what: &'static str, expected: u3
     }
 }
 
-/// The rest, which must be of the given length. Grows with what is there, not with what is promised.
+/// The rest, which must have the given length. Memory grows with what the file contains, not with `length`.
 pub(crate) fn read_exactly(mut from: impl Read, length: u64) -> Result<Vec<u8>, Error> {
     let mut bytes = read_at_most(&mut from, length)?;
     bytes.shrink_to_fit();

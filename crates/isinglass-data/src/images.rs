@@ -1,6 +1,6 @@
-//! Images without labels, to be looked at by a network: PNG, `.npy`, IDX or CSV.
+//! Images without labels, for prediction: PNG, `.npy`, IDX or CSV.
 //!
-//! What a file holds is told from its first bytes. A network of packed bits looks at bytes, so every value must be a whole number from 0 to 255.
+//! The first bytes of a file tell its format. A packed network takes bytes, so every value must be a whole number from 0 to 255.
 //!
 //! ```
 //! use isinglass_data::images;
@@ -19,10 +19,10 @@ use std::path::Path;
 use crate::files::{Kind, in_file, kind};
 use crate::{Error, Pixels, contents, csv, idx, npy};
 
-/// One byte of a deflate stream stands for no more than this.
+/// A byte of a deflate stream unpacks to no more than this.
 const MOST_DEFLATED: usize = 1032;
 
-/// Reads images of a height and width, one after the other. A PNG file is one image, or a sheet of images side by side and row after row without gaps; colours become grey values, and what is transparent black.
+/// Reads images of a height and width, one after the other. A PNG file is one image, or a sheet of images in rows without gaps. Colours become grey values, and transparent pixels black.
 ///
 /// # Errors
 ///
@@ -48,7 +48,7 @@ fn read_contents(from: &mut dyn BufRead, shape: (usize, usize)) -> Result<Vec<u8
         Kind::Npy => npy::read_images(from).and_then(|(height, width, pixels)| fitting(pixels, height * width, size)),
         Kind::Other => csv::read_values(from).and_then(|(pixels, fields)| match fields {
             fields if fields == size + 1 => {
-                Err(Error::Images(format!("lines of {fields} values, one more than the {size} of an image: leave the labels out")))
+                Err(Error::Images(format!("lines of {fields} values, one more than the {size} of an image: remove the labels")))
             }
             fields => fitting(pixels, fields, size),
         }),
@@ -72,17 +72,17 @@ pub fn read_reals(path: &Path, columns: usize) -> Result<Vec<f32>, Error> {
             _ if found == columns + 1 => Err(Error::Images(format!(
                 "rows of {found} values, one more than the {columns} columns of the table: leave the labels out"
             ))),
-            _ if found != columns => Err(Error::Images(format!("rows of {found} values, where the network takes {columns}"))),
+            _ if found != columns => Err(Error::Images(format!("rows of {found} values: the network takes {columns}"))),
             Pixels::Bytes(bytes) => Ok(bytes.into_iter().map(f32::from).collect()),
             Pixels::Floats(floats) => Ok(floats),
         }
     })
 }
 
-/// The bytes, if images are as large as they should be and nothing but bytes.
+/// The bytes, if the images have the right size and every value is a byte.
 fn fitting(pixels: Pixels, found: usize, expected: usize) -> Result<Vec<u8>, Error> {
     if found != expected {
-        return Err(Error::Images(format!("images of {found} values, where the network looks at {expected}")));
+        return Err(Error::Images(format!("images of {found} values: the network takes {expected}")));
     }
     match pixels {
         Pixels::Bytes(bytes) => Ok(bytes),
@@ -94,7 +94,7 @@ fn byte(value: f32, row: usize, column: usize) -> Result<u8, Error> {
     if value.fract() == 0.0 && (0.0..=255.0).contains(&value) {
         return Ok(value as u8);
     }
-    Err(Error::Images(format!("{value} in row {row}, column {column}: the network looks at grey values, whole numbers from 0 to 255")))
+    Err(Error::Images(format!("{value} in row {row}, column {column}: the network takes grey values, whole numbers from 0 to 255")))
 }
 
 fn read_png(from: &mut dyn BufRead, (height, width): (usize, usize)) -> Result<Vec<u8>, Error> {
@@ -109,7 +109,7 @@ fn read_png(from: &mut dyn BufRead, (height, width): (usize, usize)) -> Result<V
     let (rows, columns) = (reader.info().height as usize, reader.info().width as usize);
     if !rows.is_multiple_of(height) || !columns.is_multiple_of(width) {
         return Err(Error::Images(format!(
-            "a picture of {rows} × {columns} pixels: the network looks at images of {height} × {width}, one or a sheet of them without gaps"
+            "a picture of {rows} × {columns} pixels: the network takes images of {height} × {width}, one or a sheet of them without gaps"
         )));
     }
     if rows.saturating_mul(reader.info().raw_row_length()) / MOST_DEFLATED > file_length {
@@ -184,7 +184,7 @@ mod tests {
     fn colours_and_opacity_become_grey() {
         let colours = png(png::ColorType::Rgba, 3, 1, &[255, 255, 255, 255, 255, 255, 255, 0, 255, 0, 0, 255]);
         assert_eq!(read_png(&mut &colours[..], (1, 3)).unwrap(), [255, 0, 76]);
-        // A header that promises the moon.
+        // A header that claims more than the file can hold.
         let mut huge = png(png::ColorType::Grayscale, 3, 1, &[0; 3]);
         huge[16..24].copy_from_slice(&[0, 0x10, 0, 0, 0, 0x10, 0, 0]);
         let sum = crc32(&huge[12..29]).to_be_bytes();
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_are_no_bytes_are_named() {
+    fn values_that_are_not_bytes_are_named() {
         assert_eq!(fitting(Pixels::Floats(vec![0.0, 255.0]), 2, 2).unwrap(), [0, 255]);
         let error = fitting(Pixels::Floats(vec![0.0, 1.0, 2.0, 0.5]), 2, 2).unwrap_err().to_string();
         assert!(error.starts_with("0.5 in row 1, column 1"), "{error}");

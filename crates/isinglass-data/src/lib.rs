@@ -15,7 +15,7 @@
 //! # Ok::<(), isinglass_data::Error>(())
 //! ```
 //!
-//! Every reader is strict: a file that is cut off, goes on too long, has labels without a class or values that are no numbers is an [`Error`]
+//! Every reader is strict: a file that is too short or too long, or has missing values, labels without a class or values that are not numbers, is an [`Error`]
 //! that says which and where.
 
 mod contents;

@@ -1,4 +1,4 @@
-//! `.npy`, what `numpy.save` writes: a text header that tells type and shape, then numbers.
+//! `.npy`, written by `numpy.save`: a text header with type and shape, then numbers.
 //!
 //! Images are `uint8`, `float32` or `float64` of shape (n, height, width), or (n, d) for images of 1 × d; labels are any whole numbers of shape (n,) or (n, 1).
 //! Arrays must be in C order and little-endian, as NumPy writes them unless told otherwise.
@@ -18,10 +18,10 @@ use std::io::Read;
 use crate::idx::{read_at_most, read_exactly};
 use crate::{Error, Pixels};
 
-/// What every file starts with.
+/// The first bytes of every file.
 pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// NumPy itself writes a few hundred bytes at most for arrays like these.
+/// For such arrays NumPy writes a few hundred bytes at most.
 const LONGEST_HEADER: u64 = 1 << 16;
 
 /// Reads images: height, width and pixels.
@@ -29,7 +29,7 @@ const LONGEST_HEADER: u64 = 1 << 16;
 /// # Errors
 ///
 /// [`Error::Npy`] for other types, orders and headers, [`Error::Shape`] for other shapes, [`Error::Truncated`] and [`Error::Trailing`] if the
-/// length is not the one promised, [`Error::NotFinite`] for a value that is infinite, no number, or too large for 32 bits.
+/// length differs from the one announced, [`Error::NotFinite`] for a value that is infinite, NaN, or too large for 32 bits.
 pub fn read_images(mut from: impl Read) -> Result<(usize, usize, Pixels), Error> {
     let header = Header::read(&mut from)?;
     let (height, width) = match header.shape[..] {

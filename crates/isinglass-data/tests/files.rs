@@ -1,4 +1,4 @@
-//! Data sets in files: one's own, and the published ones if they are there.
+//! Data sets in files: your own, and the published ones where present.
 
 use std::fs;
 use std::io::Write;
@@ -99,13 +99,13 @@ fn what_is_wrong_is_said_with_the_name_of_the_file() {
     let whole = gzip(&images(3));
     let nan = [1.0f32, f32::NAN, 0.0, 0.0].iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>();
     for (images, labels, says) in [
-        (scratch.file("short", &images(3)[..20]), &three, "short: cut off: the header promises 12 bytes of data, 4 are there"),
-        (scratch.file("long", &[&images(3)[..], b"x"].concat()), &three, "long: the file goes on after the 12 bytes"),
-        (scratch.file("cut.gz", &whole[..whole.len() - 9]), &three, "cut.gz: the gzip stream is cut off or damaged"),
-        (scratch.file("tail.gz", &[&whole[..], b"tail"].concat()), &three, "tail.gz: the gzip stream is cut off or damaged"),
+        (scratch.file("short", &images(3)[..20]), &three, "short: truncated: the header announces 12 bytes of data, the file has 4"),
+        (scratch.file("long", &[&images(3)[..], b"x"].concat()), &three, "long: the file continues after the 12 bytes"),
+        (scratch.file("cut.gz", &whole[..whole.len() - 9]), &three, "cut.gz: the gzip stream is truncated or damaged"),
+        (scratch.file("tail.gz", &[&whole[..], b"tail"].concat()), &three, "tail.gz: the gzip stream is truncated or damaged"),
         (scratch.file("two", &images(2)), &three, "two: 2 images and 3 labels"),
-        (scratch.file("empty", b""), &three, "empty: this is no IDX or .npy file of images"),
-        (scratch.file("text", b"0,1,2\n"), &three, "text: this is no IDX or .npy file of images (a CSV file holds its labels itself"),
+        (scratch.file("empty", b""), &three, "empty: not an IDX or .npy file of images"),
+        (scratch.file("text", b"0,1,2\n"), &three, "text: not an IDX or .npy file of images (a CSV file contains its labels"),
         (scratch.file("nan", &npy("<f4", "(2, 2)", &nan)), &three, "NaN in row 0, column 1"),
         (three.clone(), &three, "three: not an IDX file of images: it starts with 2049"),
         (good.clone(), &good, "good: not an IDX file of labels: it starts with 2051"),
@@ -144,7 +144,7 @@ fn an_archive_is_found_gzipped_or_not() {
     let error = load("mnist", Some(&scratch.0)).unwrap_err();
     assert!(matches!(&error, Error::Missing { file: "t10k-images-idx3-ubyte", .. }), "{error}");
     let error = load("fashion-mnist", Some(&scratch.0)).unwrap_err().to_string();
-    for says in ["fashion-mnist is not there", "train-images-idx3-ubyte.gz", "`isinglass data fetch fashion-mnist`", "ISINGLASS_DATA"] {
+    for says in ["fashion-mnist not found", "train-images-idx3-ubyte.gz", "`isinglass data fetch fashion-mnist`", "ISINGLASS_DATA"] {
         assert!(error.contains(says), "{error}");
     }
     assert!(matches!(load("cifar", Some(&scratch.0)), Err(Error::UnknownDataset(_))));

@@ -185,7 +185,7 @@ fn csv_tables() {
 }
 
 /// Puts the sums of a PNG file's chunks right, as far as it has chunks.
-fn repair_png(file: &mut Vec<u8>) {
+fn repair_png(file: &mut [u8]) {
     let mut at = 8;
     while let Some(length) = file.get(at..at + 4) {
         let length = u32::from_be_bytes(length.try_into().unwrap()) as usize;

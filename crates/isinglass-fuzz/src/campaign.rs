@@ -19,7 +19,7 @@ pub struct Campaign<'a> {
 }
 
 type Grammar<'a> = Box<dyn Fn(&mut Generator) -> Vec<u8> + 'a>;
-type Repair<'a> = Box<dyn Fn(&mut Vec<u8>) + 'a>;
+type Repair<'a> = Box<dyn Fn(&mut [u8]) + 'a>;
 
 /// A reader that takes longer for a file of some kilobytes has a defect. Far more than any takes, so that a busy machine is no failure.
 const LONGEST: Duration = Duration::from_secs(20);
@@ -53,7 +53,7 @@ impl<'a> Campaign<'a> {
     }
 
     /// Puts right what would end every other check: the sums of half of the inputs.
-    pub fn repair(mut self, repair: impl Fn(&mut Vec<u8>) + 'a) -> Self {
+    pub fn repair(mut self, repair: impl Fn(&mut [u8]) + 'a) -> Self {
         self.repair = Some(Box::new(repair));
         self
     }

@@ -167,7 +167,7 @@ fn a_valid_hash_does_not_excuse_impossible_contents() {
     refused(with(&|parts| parts.set("partition.train", 0, last.to_le_bytes())), "twice");
     refused(with(&|parts| parts.set("partition.validation", 0, 40u32.to_le_bytes())), "example 40");
     refused(with(&|parts| parts.set("partition.train", 0, u32::MAX.to_le_bytes())), "4294967295");
-    refused(with(&|parts| parts.tensors.retain(|tensor| tensor.0 != "partition.train")), "at least one training example");
+    refused(with(&|parts| parts.tensors.retain(|tensor| tensor.0 != "partition.train")), "the partition is not as large as it says");
 
     let extra = |name: &str| {
         let name = name.to_string();

@@ -50,7 +50,7 @@ fn checkpoints() {
         "hidden",
         "partition.train",
     ];
-    let campaign = Campaign::new("checkpoint", valid.clone()).words(words).repair(|bytes| repair_safetensors(bytes)).memory(64, 1 << 16);
+    let campaign = Campaign::new("checkpoint", valid.clone()).words(words).repair(repair_safetensors).memory(64, 1 << 16);
     campaign.run(|bytes| {
         // Another way to write the same JSON is no damage.
         if !valid.iter().any(|file| file == bytes)

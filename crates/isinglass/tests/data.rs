@@ -96,7 +96,7 @@ fn bad_input_is_one_sentence_and_exit_code_2() {
     assert!(home.fails("data show mnist --data-dir data", 2).contains("label 10 of row 0"));
     home.write("data/mnist/train-images-idx3-ubyte", &[0, 0, 8, 3, 255, 255, 255, 255, 0, 0, 0, 28, 0, 0, 0, 28, 1, 2, 3]);
     let message = home.fails("data show mnist --data-dir data --plot a.png", 2);
-    assert!(message.contains("train-images-idx3-ubyte: cut off") && message.contains("3 are there"), "{message}");
+    assert!(message.contains("train-images-idx3-ubyte: truncated") && message.contains("the file has 3"), "{message}");
     assert!(!home.path("a.png").exists());
     let message = home.fails("data fetch mnist --data-dir data", 2);
     assert!(message.contains("SHA-256 of the contents is") && message.contains("delete the file"), "{message}");

@@ -120,7 +120,7 @@ fn data_of_one_s_own() {
     home.write("nine.npy", &npy("|u1", "(10,)", &[9; 10]));
     for (from, to, names) in [
         ("x.npy", "nan.npy", "NaN in row 2, column 1"),
-        ("x.npy", "cut.npy", "cut off"),
+        ("x.npy", "cut.npy", "truncated"),
         ("y2.npy", "nine.npy", "label 9 of row 0"),
         ("x2.npy", "x.npy", "40 images and 10 labels"),
         ("x.npy", "nowhere.npy", "nowhere.npy"),
@@ -138,7 +138,7 @@ fn damaged_data_are_refused() {
     let home = scratch("data");
     let images = home.read("data/mnist/train-images-idx3-ubyte");
     home.write("data/mnist/train-images-idx3-ubyte", &images[..images.len() - 1]);
-    assert!(home.fails(&format!("{SMALL} --out x"), 2).contains("cut off"));
+    assert!(home.fails(&format!("{SMALL} --out x"), 2).contains("truncated"));
     home.write("data/mnist/train-images-idx3-ubyte", &images);
     let mut labels = home.read("data/mnist/train-labels-idx1-ubyte");
     labels[20] = 10;
