@@ -6,7 +6,7 @@
 use std::error::Error;
 
 use isinglass::data::{Pixels, digits};
-use isinglass::net::{Evaluator, Examples, Init, NetworkConfig, Neuron, Rng, TrainConfig, Trainer, Values};
+use isinglass::net::{Examples, Init, NetworkConfig, Neuron, TrainConfig, Trainer, Values};
 
 const DEPTHS: [usize; 3] = [2, 10, 30];
 
@@ -40,14 +40,10 @@ fn main() -> Result<(), Box<dyn Error>> {
             for (_, init, sigma_m2) in inits {
                 let mut total = 0.0;
                 for seed in 1..=seeds {
-                    let network = NetworkConfig { depth, width, neuron, init, sigma_m2, ..NetworkConfig::default() };
+                    let network = NetworkConfig { hidden: vec![width; depth], neuron, init, sigma_m2, ..NetworkConfig::default() };
                     let config = TrainConfig { epochs, seed, ..TrainConfig::default() };
-                    let mut trainer = Trainer::new(network.init(&mut Rng::new(seed))?, config, train, threads)?;
-                    while !trainer.is_finished() {
-                        trainer.step()?;
-                    }
-                    let network = trainer.network();
-                    total += Evaluator::new(&network, threads).binary(&test, None).map_or(0.0, |score| score.accuracy);
+                    let network = Trainer::new(network.init(seed)?, config, &train)?.with_threads(threads).run(|_| {})?;
+                    total += network.binary().threads(threads).score(&test, None)?.accuracy;
                 }
                 print!(" {:.1} % |", 100.0 * total / seeds as f64);
                 std::io::Write::flush(&mut std::io::stdout())?;
