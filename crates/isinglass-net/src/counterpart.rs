@@ -54,7 +54,7 @@ pub struct SampledScore {
 
 /// Examples that go through a network at once. Changing it changes the noise of sampled surrogates.
 pub(crate) const BATCH: usize = 256;
-/// Examples that go through a packed network between two looks at the clock.
+/// Examples that go through a packed network in one call, so that the bytes of large tables are never all in memory.
 const PACKED_BATCH: usize = 1 << 14;
 /// The seed of the noise in evaluations.
 const NOISE_SEED: u64 = 0x6576_616c;

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use isinglass_data::{Dataset, Pixels};
-use isinglass_net::{Features, Goal, Init, Means, NetworkConfig, Neuron, Optimizer, Schedule, Surrogate, TrainConfig};
+use isinglass_net::{Features, Goal, Init, Initialisation, Means, NetworkConfig, Neuron, Optimizer, Schedule, Surrogate, TrainConfig};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -245,10 +245,11 @@ impl RunConfig {
     ///
     /// # Errors
     ///
-    /// Those of [`RunConfig::resolved`], and if there is no such network or no example is left to train with.
+    /// Those of [`RunConfig::resolved`], and if there is no such network, the theory has no initialisation for it, or no example is left to train with.
     pub fn resolved_for(self, data: &Dataset) -> Result<Self, RunError> {
         let mut config = self.resolved()?;
         config.check_with(data)?;
+        Initialisation::new(&config.network_config(data.train.image_len(), data.classes)?)?;
         config.features = Some(config.features_of(data));
         Ok(config)
     }

@@ -19,14 +19,19 @@ use crate::cli::{CliError, Format};
 #[command(after_help = "Examples:
   isinglass theory advise --model deterministic --neuron sign --depth 40
   isinglass theory advise --model deterministic --neuron tanh --depth 40 --plot reach.svg
+  isinglass theory advise --model deterministic --neuron sign --hidden 512,256,128
   isinglass theory advise --model lrt-continuous --neuron tanh --depth 20 --format json")]
 pub struct Args {
     #[command(flatten)]
     network: NetworkArgs,
 
-    /// Number of layers
-    #[arg(long, allow_hyphen_values = true)]
-    depth: usize,
+    /// Number of hidden layers
+    #[arg(long, allow_hyphen_values = true, required_unless_present = "hidden")]
+    depth: Option<usize>,
+
+    /// Neurons of every hidden layer, as for `isinglass train`: the theory is of wide layers, so only their number matters
+    #[arg(long, value_name = "N,N,…", value_delimiter = ',', num_args = 1, allow_hyphen_values = true, conflicts_with = "depth")]
+    hidden: Option<Vec<usize>>,
 
     /// How many depth scales ξ a signal is taken to survive (the paper's experiments: 3)
     #[arg(long, value_name = "SCALES", default_value_t = DEFAULT_REACH, allow_hyphen_values = true)]
@@ -40,14 +45,15 @@ impl Args {
     pub fn run(self) -> Result<(), CliError> {
         let network = self.network.network()?;
         let plot = self.output.plot()?;
-        let advice = Advice::new(&network, self.depth, self.reach)?;
+        let depth = self.hidden.as_ref().map_or(self.depth.unwrap_or(0), Vec::len);
+        let advice = Advice::new(&network, depth, self.reach)?;
         if let Some(path) = plot {
             super::pictures::reach(&network_title(&network), &network, &advice)?.save(path)?;
         }
         let mut answer = Answer::default();
         answer
             .facts(describe_network(&network))
-            .fact("depth", self.depth)
+            .fact("depth", depth)
             .fact("reach", self.reach)
             .fact("critical_exists", advice.critical.is_reachable())
             .fact("max_depth", number(advice.max_depth));
