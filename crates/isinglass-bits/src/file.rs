@@ -152,7 +152,7 @@ impl Model {
     #[cfg(feature = "std")]
     pub fn save(&self, path: impl AsRef<std::path::Path>) -> Result<(), Error> {
         let path = path.as_ref();
-        isinglass_files::write(path, &self.to_bytes()).map_err(|source| Error::Io { path: path.display().to_string(), source })
+        isinglass_files::write(path, self.to_bytes()).map_err(|source| Error::Io { path: path.display().to_string(), source })
     }
 
     fn format(&self) -> u32 {
