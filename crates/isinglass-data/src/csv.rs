@@ -3,6 +3,8 @@
 //! The first line is a header if its first field is not a number. Empty lines are skipped. A missing value (an empty field, `NA`, `nan` and the like) is an error. If every value is a whole number from 0 to 255, pixels are kept as bytes,
 //! otherwise as floats. A line of `d` values after the label is an image of 1 × d pixels.
 //!
+//! Labels are whole numbers from 0 to 255, or all of them words: then the words, sorted, are the names of the classes. A first line with a word and nothing but numbers after it is then an example, not a header.
+//!
 //! ```
 //! use isinglass_data::{Image, csv};
 //!
@@ -10,6 +12,8 @@
 //! assert_eq!((split.shape(), split.labels()), ((1, 2), &[1, 0][..]));
 //! assert_eq!(split.image(0), Image::Bytes(&[0, 255]));
 //! assert_eq!(csv::read(&b"0,0.5\n"[..])?.image(0), Image::Floats(&[0.5]));
+//! let named = csv::read(&b"dog,1.5\ncat,0.5\n"[..])?;
+//! assert_eq!((named.labels(), named.class_names().unwrap()), (&[1, 0][..], &["cat".to_owned(), "dog".to_owned()][..]));
 //! # Ok::<(), isinglass_data::Error>(())
 //! ```
 
@@ -24,21 +28,82 @@ use crate::{Error, Pixels, Split};
 /// [`Error::MissingValue`] and [`Error::MissingLabel`], [`Error::Field`] for a field that is not a number, [`Error::Fields`] for a line that is longer or shorter than the first, [`Error::Label`],
 /// [`Error::NotFinite`], [`Error::Format`] for a file that is not text, [`Error::Shape`] for a file without images.
 pub fn read(from: impl BufRead) -> Result<Split, Error> {
-    let mut labels = Vec::new();
+    let mut labels = Labels::default();
     let mut values = Values::default();
-    let fields = for_each_line(from, |line, words| {
+    let fields = for_each_line(from, |line, words, header| {
+        let word = words.next().unwrap_or_default();
+        // With words for labels, a first line of a word and numbers is an example.
+        if let Some((first, text)) = header
+            && labels.is_empty()
+            && is_word(word)
+            && text.split(',').skip(1).all(|value| value.trim().parse::<f32>().is_ok())
+        {
+            let mut words = text.split(',').map(str::trim);
+            labels.push(words.next().unwrap_or_default(), *first)?;
+            values.push_line(&mut words, *first, 0, 2)?;
+        }
         let row = labels.len();
-        labels.push(label(words.next().unwrap_or_default(), row, line)?);
+        labels.push(word, line)?;
         values.push_line(words, line, row, 2)
     })?;
-    Split::new(1, fields.map_or(0, |fields| fields - 1), values.into_pixels(), labels)
+    let width = fields.map_or(0, |fields| fields - 1);
+    match labels {
+        Labels::Numbers(labels) => Split::new(1, width, values.into_pixels(), labels),
+        Labels::Words(words) => Split::with_names(1, width, values.into_pixels(), &words),
+    }
+}
+
+/// The labels of the lines so far: all numbers, or all words.
+enum Labels {
+    Numbers(Vec<u8>),
+    Words(Vec<String>),
+}
+
+impl Default for Labels {
+    fn default() -> Self {
+        Self::Numbers(Vec::new())
+    }
+}
+
+impl Labels {
+    fn len(&self) -> usize {
+        match self {
+            Self::Numbers(numbers) => numbers.len(),
+            Self::Words(words) => words.len(),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn push(&mut self, word: &str, line: usize) -> Result<(), Error> {
+        let row = self.len();
+        if is_missing(word) {
+            return Err(Error::MissingLabel { row, line });
+        }
+        if row == 0 && is_word(word) {
+            *self = Self::Words(Vec::new());
+        }
+        match self {
+            Self::Numbers(numbers) => numbers.push(label(word, row)?),
+            Self::Words(words) if is_word(word) => words.push(word.to_owned()),
+            Self::Words(_) => return Err(Error::MixedLabels { label: word.to_owned(), row }),
+        }
+        Ok(())
+    }
+}
+
+/// Whether a label is the name of a class and not its number.
+fn is_word(word: &str) -> bool {
+    word.parse::<f64>().is_err() && !is_missing(word)
 }
 
 /// Reads images without labels: the pixels, and how many there are to a line.
 pub(crate) fn read_values(from: impl BufRead) -> Result<(Pixels, usize), Error> {
     let mut values = Values::default();
     let mut row = 0;
-    let fields = for_each_line(from, |line, words| {
+    let fields = for_each_line(from, |line, words, _| {
         row += 1;
         values.push_line(words, line, row - 1, 1)
     })?;
@@ -48,12 +113,15 @@ pub(crate) fn read_values(from: impl BufRead) -> Result<(Pixels, usize), Error> 
     Ok((values.into_pixels(), fields.unwrap_or(0)))
 }
 
-/// Passes the number and the fields of every line to `take`, except a header and empty lines. Returns the number of fields.
+/// The number of a header's line, and the line.
+type Header = (usize, String);
+
+/// Passes the number and the fields of every line to `take`, except a header and empty lines, and the header to look at. Returns the number of fields.
 fn for_each_line(
     mut from: impl BufRead,
-    mut take: impl FnMut(usize, &mut dyn Iterator<Item = &str>) -> Result<(), Error>,
+    mut take: impl FnMut(usize, &mut dyn Iterator<Item = &str>, Option<&Header>) -> Result<(), Error>,
 ) -> Result<Option<usize>, Error> {
-    let (mut text, mut fields) = (Vec::new(), None);
+    let (mut text, mut fields, mut header) = (Vec::new(), None, None);
     let mut line = 0;
     loop {
         text.clear();
@@ -65,7 +133,10 @@ fn for_each_line(
         // Spreadsheets put a byte order mark in front.
         let words = words.trim_start_matches('\u{feff}').trim();
         if words.is_empty() || (fields.is_none() && is_header(words)) {
-            fields = fields.or((!words.is_empty()).then(|| words.split(',').count()));
+            if !words.is_empty() {
+                fields = Some(words.split(',').count());
+                header = Some((line, words.to_owned()));
+            }
             continue;
         }
         let found = words.split(',').count();
@@ -73,7 +144,7 @@ fn for_each_line(
         if found != expected {
             return Err(Error::Fields { line, found, expected });
         }
-        take(line, &mut words.split(',').map(str::trim))?;
+        take(line, &mut words.split(',').map(str::trim), header.as_ref())?;
     }
 }
 
@@ -128,10 +199,7 @@ fn is_missing(word: &str) -> bool {
     ["", "\"\"", "na", "n/a", "nan", "null", "none", "?"].iter().any(|name| word.eq_ignore_ascii_case(name))
 }
 
-fn label(word: &str, row: usize, line: usize) -> Result<u8, Error> {
-    if is_missing(word) {
-        return Err(Error::MissingLabel { row, line });
-    }
+fn label(word: &str, row: usize) -> Result<u8, Error> {
     // `3.0` is a 3: pandas writes whole columns of them.
     let value: Option<f64> = word.parse().ok();
     match value {
@@ -143,6 +211,23 @@ fn label(word: &str, row: usize, line: usize) -> Result<u8, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_are_names_of_classes() {
+        let plain = read(&b"kind,a,b\ndog,1,2.5\ncat,3,4\ndog,5,6\n"[..]).unwrap();
+        assert_eq!((plain.labels(), plain.class_names().unwrap().join(" ")), (&[1, 0, 1][..], "cat dog".to_owned()));
+        // Without a header, and with columns named by numbers.
+        assert_eq!(read(&b"dog,1,2.5\ncat,3,4\ndog,5,6\n"[..]).unwrap(), plain);
+        assert_eq!(read(&b"kind,x,1\ndog,1,2.5\ncat,3,4\ndog,5,6\n"[..]).unwrap(), plain);
+        for (text, message) in [
+            ("k,a\ndog,1\n2,1\n", "label 2 of row 1: labels are either all words or all whole numbers"),
+            ("k,a\n2,1\ndog,1\n", "label dog of row 1: labels must be whole numbers from 0 to 255"),
+            ("k,a\ndog,1\n,1\n", "missing label"),
+        ] {
+            let error = read(text.as_bytes()).unwrap_err().to_string();
+            assert!(error.contains(message), "{text:?}: {error}");
+        }
+    }
 
     #[test]
     fn a_header_is_optional_and_so_is_the_last_newline() {

@@ -15,6 +15,7 @@
 //! # Ok::<(), isinglass_data::Error>(())
 //! ```
 
+use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use crate::Error;
@@ -41,6 +42,15 @@ impl Dataset {
     ///
     /// [`Error::Splits`] if the images differ in shape, [`Error::Label`] if a test label does not occur among the training classes.
     pub fn new(name: impl Into<String>, train: Split, test: Split) -> Result<Self, Error> {
+        if let Some(names) = train.class_names.clone() {
+            if test.class_names.is_none() {
+                return Err(Error::MixedLabels { label: test.labels[0].to_string(), row: 0 });
+            }
+            return Self::with_classes(name, names.len(), train, test.in_classes(&names)?);
+        }
+        if let Some(names) = &test.class_names {
+            return Err(Error::Label { label: names[usize::from(test.labels[0])].clone(), row: 0, largest: 255 });
+        }
         let classes = usize::from(train.labels.iter().copied().max().unwrap_or(0)) + 1;
         Self::with_classes(name, classes, train, test)
     }
@@ -99,6 +109,7 @@ pub struct Split {
     width: usize,
     pixels: Pixels,
     labels: Vec<u8>,
+    class_names: Option<Vec<String>>,
     digest: Memo,
 }
 
@@ -134,7 +145,44 @@ impl Split {
         {
             return Err(Error::NotFinite { value: floats[at].to_string(), row: at / size, column: at % size });
         }
-        Ok(Self { height, width, pixels, labels, digest: Memo::default() })
+        Ok(Self { height, width, pixels, labels, class_names: None, digest: Memo::default() })
+    }
+
+    /// Images whose labels are names. The classes are the names that occur, sorted.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Split::new`], and [`Error::TooManyNames`] for more than 256 of them.
+    pub fn with_names(height: usize, width: usize, pixels: Pixels, names: &[String]) -> Result<Self, Error> {
+        let classes: BTreeSet<&String> = names.iter().collect();
+        if classes.len() > 256 {
+            return Err(Error::TooManyNames(classes.len()));
+        }
+        let classes: Vec<String> = classes.into_iter().cloned().collect();
+        let labels = names.iter().map(|name| classes.binary_search(name).expect("every name is a class") as u8).collect();
+        Ok(Self { class_names: Some(classes), ..Self::new(height, width, pixels, labels)? })
+    }
+
+    /// The names of the classes, if the labels have any.
+    pub fn class_names(&self) -> Option<&[String]> {
+        self.class_names.as_deref()
+    }
+
+    /// The same images with labels that count in these names of classes. Labels that are numbers stay as they are.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownName`] if a label is none of them.
+    pub fn in_classes(mut self, names: &[String]) -> Result<Self, Error> {
+        let Some(own) = self.class_names.take() else { return Ok(self) };
+        for (row, label) in self.labels.iter_mut().enumerate() {
+            let name = &own[usize::from(*label)];
+            match names.iter().position(|known| known == name) {
+                Some(class) => *label = class as u8,
+                None => return Err(Error::UnknownName { label: name.clone(), row, known: names.join(", ") }),
+            }
+        }
+        Ok(Self { class_names: Some(names.to_vec()), digest: Memo::default(), ..self })
     }
 
     /// Number of images.

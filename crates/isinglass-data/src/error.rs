@@ -126,6 +126,30 @@ pub enum Error {
         largest: usize,
     },
 
+    /// A number among labels that are words.
+    #[error("label {label} of row {row}: labels are either all words or all whole numbers")]
+    MixedLabels {
+        /// The label as it was written.
+        label: String,
+        /// Its row, counted from 0.
+        row: usize,
+    },
+
+    /// A label that is not among the names of the classes.
+    #[error("label {label} of row {row} does not occur in the training examples; the classes are {known}")]
+    UnknownName {
+        /// The label.
+        label: String,
+        /// Its row, counted from 0.
+        row: usize,
+        /// The names.
+        known: String,
+    },
+
+    /// More names of classes than labels can tell apart.
+    #[error("{0} different labels: at most 256 classes")]
+    TooManyNames(usize),
+
     /// A value is infinite, NaN, or too large for 32 bits.
     #[error("{value} in row {row}, column {column}: values must be finite 32-bit numbers")]
     NotFinite {

@@ -230,6 +230,7 @@ fn prepare<'a>(
         let partition = Partition::new(examples.len(), train)?;
         let mut network = config.init(train.seed)?;
         network.set_input(InputRule::choose(examples.values(), examples.features(), partition.train(), features)?)?;
+        network.set_class_names(data.train.class_names().map(<[String]>::to_vec))?;
         Ok::<_, RunError>((network, partition))
     };
     let Some(checkpoint) = checkpoint else {

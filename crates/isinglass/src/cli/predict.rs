@@ -126,7 +126,13 @@ impl Args {
     /// The test images of what the flags name, else of what the network was packed with.
     fn test_set(&self, model: &Model) -> Result<(String, Split), CliError> {
         if let Some(images) = &self.test_images {
-            return Ok((images.display().to_string(), Split::read(images, self.test_labels.as_deref())?));
+            let split = Split::read(images, self.test_labels.as_deref())?;
+            let split = match (model.class_names(), split.class_names()) {
+                (Some(names), Some(_)) => split.in_classes(names)?,
+                (None, Some(_)) => return Err(usage("these labels are words, and the network knows its classes by numbers only")),
+                _ => split,
+            };
+            return Ok((images.display().to_string(), split));
         }
         let name = self.data.as_ref().or_else(|| model.provenance.get("data"));
         let Some(name) = name else {
