@@ -109,7 +109,8 @@ impl Args {
         match self.output.format {
             Format::Table => {
                 let (correct, images) = (grouped(correct), grouped(test.len()));
-                return Ok(writeln!(io::stdout().lock(), "accuracy {} ({correct} of {images} {name} test images)", percent(accuracy))?);
+                let what = if model.quantiser().is_some() { "rows" } else { "images" };
+                return Ok(writeln!(io::stdout().lock(), "accuracy {} ({correct} of {images} {name} test {what})", percent(accuracy))?);
             }
             Format::Json => answer.facts(to_record(&json!({
                 "accuracy": accuracy,
