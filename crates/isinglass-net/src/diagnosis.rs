@@ -5,8 +5,9 @@ use isinglass_theory::{Correlation, MeanField, Model, Neuron, WeightVariance};
 use serde::Serialize;
 
 use crate::counterpart::BATCH;
-use crate::engine::{Engine, LayerSink, Parametrisation, Purpose, Scale};
+use crate::engine::{Engine, LayerSink, Purpose, Scale};
 use crate::kernels::Sink;
+use crate::parametrisation::Parametrisation;
 use crate::{Error, Examples, Network, noise};
 
 /// Counts in equal bins from −1 to 1.

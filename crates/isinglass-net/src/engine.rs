@@ -12,11 +12,12 @@ mod sums;
 use std::cell::UnsafeCell;
 
 pub use batch::Scale;
-pub use layer::{EngineLayer, Parametrisation};
+pub use layer::EngineLayer;
 pub use output::BatchScore;
 
 use crate::buffer::Buffer;
 use crate::kernels::{Backward, Field, Forward, Kernels, LANES, MAX_ROWS, Moments, Rule, Scratch, Sink, Update};
+use crate::parametrisation::Parametrisation;
 use crate::pool::{MAX_THREADS, Pool};
 use crate::train_config::MAX_BATCH;
 use crate::{Error, Network};

@@ -11,8 +11,9 @@
 //! # Ok::<(), isinglass_net::Error>(())
 //! ```
 
-use crate::engine::{Engine, LayerSink, Parametrisation, Purpose, Scale};
+use crate::engine::{Engine, EngineLayer, LayerSink, Purpose, Scale};
 use crate::kernels::{Kernels, Sink};
+use crate::parametrisation::Parametrisation;
 use crate::{Error, Examples, Network, noise};
 
 /// Gradients of a batch's mean negative log-likelihood.
@@ -68,7 +69,7 @@ impl Gradients {
         let targets: Vec<*mut f32> = kept.iter_mut().map(|gradients| gradients.as_mut_ptr()).collect();
         let mut norms = vec![0.0; engine.layers.len()];
         engine.backward(|layer| LayerSink { means: Sink::Keep(targets[layer]), bias: None }, &mut norms);
-        let of_layer = |(layer, gradients): (&crate::engine::EngineLayer, &Vec<f32>)| LayerGradients {
+        let of_layer = |(layer, gradients): (&EngineLayer, &Vec<f32>)| LayerGradients {
             means: layer.compact(gradients),
             bias: layer.bias_gradient.clone(),
         };

@@ -68,6 +68,7 @@ mod network;
 mod network_config;
 mod noise;
 mod packing;
+mod parametrisation;
 mod partition;
 mod pool;
 mod rng;

@@ -185,7 +185,10 @@ impl TrainConfig {
         require(self.epochs >= 1, "epochs = 0: nothing would be trained".into())?;
         require(self.epochs <= MAX_EPOCHS, format!("epochs = {}: at most {MAX_EPOCHS}", self.epochs))?;
         require(self.lr > 0.0 && self.lr.is_finite(), format!("lr = {}: a learning rate is above 0", self.lr))?;
-        require((0.0..1.0).contains(&self.anneal_from), format!("anneal-from = {}: must be a fraction of the run, in [0, 1)", self.anneal_from))?;
+        require(
+            (0.0..1.0).contains(&self.anneal_from),
+            format!("anneal-from = {}: must be a fraction of the run, in [0, 1)", self.anneal_from),
+        )?;
         require((1.0..=1e4).contains(&self.beta), format!("beta = {}: the final β is from 1 to 10000", self.beta))?;
         require(
             self.train_fraction > 0.0 && self.train_fraction <= 1.0,

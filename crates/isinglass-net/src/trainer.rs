@@ -28,9 +28,10 @@ use std::path::Path;
 
 use crate::checkpoint::{Array, Memories, Snapshot, State};
 use crate::counterpart::{binary_score, surrogate_score};
-use crate::engine::{BatchScore, Engine, EngineLayer, LayerSink, Parametrisation, Purpose, Scale};
+use crate::engine::{BatchScore, Engine, EngineLayer, LayerSink, Purpose, Scale};
 use crate::kernels::{Kernels, Rule, Sink};
 use crate::network::Frame;
+use crate::parametrisation::{Betas, Parametrisation};
 use crate::{
     Checkpoint, Error, Examples, Features, Goal, Initialisation, InputRule, Network, Optimizer, Partition, Progress, Rng, Score,
     TrainConfig, noise,
@@ -347,7 +348,7 @@ impl<'a> Trainer<'a> {
         }
         let rule = rule(self.config.optimizer, lr, step);
         let next = self.config.beta_at((step + 1).min(steps - 1), steps);
-        let sink = Sink::Step(rule, self.parametrisation.parameter(beta, next));
+        let sink = Sink::Step(rule, self.parametrisation, Betas { now: beta as f32, next: next as f32 });
         self.engine.backward(|_| LayerSink { means: sink, bias: Some(rule) }, &mut self.gradient_squares);
         if self.gradient_squares.iter().any(|square| !square.is_finite()) {
             return Err(diverged(f64::NAN));

@@ -3,63 +3,9 @@
 use super::{LANES, Purpose, padded};
 use crate::buffer::Buffer;
 use crate::checkpoint::Memories;
-use crate::kernels::{Kernels, Parameter};
-use crate::{Error, Layer, LayerSpec, Means, Surrogate};
-
-/// What the optimiser moves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Parametrisation {
-    /// Real weights.
-    Free,
-    /// The means, clipped.
-    Clip,
-    /// `θ`, with `M = clip(βθ)`.
-    ScaledClip,
-    /// `θ`, with `M = tanh(βθ)`.
-    Tanh,
-    /// Latent weights of straight-through estimation.
-    Sign,
-}
-
-impl Parametrisation {
-    /// The one of a run.
-    pub fn new(surrogate: Surrogate, means: Means, anneals: bool) -> Self {
-        match (surrogate, means) {
-            (Surrogate::Continuous, _) => Self::Free,
-            (Surrogate::Ste, _) => Self::Sign,
-            (_, Means::Tanh) => Self::Tanh,
-            (_, Means::Clip) if anneals => Self::ScaledClip,
-            (_, Means::Clip) => Self::Clip,
-        }
-    }
-
-    /// Whether the parameter is something other than the means.
-    pub fn has_theta(self) -> bool {
-        matches!(self, Self::ScaledClip | Self::Tanh | Self::Sign)
-    }
-
-    /// The kernels' rule, with the `β` of this step and of the next.
-    pub fn parameter(self, beta: f64, next: f64) -> Parameter {
-        let (beta, next) = (beta as f32, next as f32);
-        match self {
-            Self::Free => Parameter::Free,
-            Self::Clip => Parameter::Clip,
-            Self::ScaledClip => Parameter::ScaledClip { beta, next },
-            Self::Tanh => Parameter::Tanh { beta, next },
-            Self::Sign => Parameter::Sign,
-        }
-    }
-
-    /// The `θ` of a mean.
-    fn theta_of(self, mean: f32) -> f32 {
-        // A mean of ±1 would be infinitely far away.
-        const LARGEST: f64 = 1.0 - 1e-6;
-        match self {
-            Self::Tanh => libm::atanh(f64::from(mean).clamp(-LARGEST, LARGEST)) as f32,
-            _ => mean,
-        }
-    }
-}
+use crate::kernels::Kernels;
+use crate::parametrisation::Parametrisation;
+use crate::{Error, Layer, LayerSpec};
 
 /// `θ` of the padding: its tanh is 1.
 const PADDING_THETA: f32 = 20.0;

@@ -21,7 +21,7 @@ mod update;
 pub use backward::Backward;
 pub use forward::{Activation, Field, Forward, Moments, noise_counter, sum_of_lanes};
 pub use isinglass_simd::LANES;
-pub use update::{Parameter, Rule, Sink, Update};
+pub use update::{Rule, Sink, Update};
 
 use isinglass_simd::{Buffer, Error, Isa, Kernel, Lanes};
 

@@ -4,7 +4,8 @@ use isinglass_simd::Scalar;
 
 use super::math;
 use super::*;
-use crate::engine::{Engine, Parametrisation, Purpose, Scale};
+use crate::engine::{Engine, Purpose, Scale};
+use crate::parametrisation::{Betas, Parametrisation};
 use crate::{Examples, Goal, Gradients, Init, Means, NetworkConfig, Neuron, Optimizer, Rng, Surrogate, TrainConfig, Trainer, Values};
 
 /// Points from −12 to 12, denser around 0.
@@ -285,7 +286,7 @@ fn padding_never_moves() {
             engine.forward(|_| [0; 2]);
             engine.score(&examples, &indices);
             let rule = Rule::Adam { rate: 0.1, root: 1.0 };
-            let sink = Sink::Step(rule, parametrisation.parameter(1.0, 1.0));
+            let sink = Sink::Step(rule, parametrisation, Betas { now: 1.0, next: 1.0 });
             engine.backward(|_| crate::engine::LayerSink { means: sink, bias: Some(rule) }, &mut [0.0; 3]);
         }
         for layer in &engine.layers {

@@ -8,6 +8,7 @@ use super::Scratch;
 use super::forward::sum_of_lanes;
 use super::math::{flush, tanh};
 use super::product::{Broadcast, Panels, Tile, accumulate, zeros};
+use crate::parametrisation::{Betas, Parametrisation};
 
 /// How a gradient becomes a step.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -143,26 +144,11 @@ impl<L: Lanes> Memories<L> for OfBias<L::Floats> {
     }
 }
 
-/// What the optimiser moves, and what follows from it.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Parameter {
-    /// The weights themselves, without bounds.
-    Free,
-    /// The means themselves, clipped to `[−1, 1]`.
-    Clip,
-    /// `θ` in `[−1, 1]`, with `M = clip(βθ)`: `beta` in the gradient, `next` for the new means.
-    ScaledClip { beta: f32, next: f32 },
-    /// `θ`, with `M = tanh(βθ)`.
-    Tanh { beta: f32, next: f32 },
-    /// `θ` in `[−1, 1]`, with `M = sign(θ)`; the gradient goes straight through.
-    Sign,
-}
-
 /// What becomes of the gradient.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Sink {
     /// The optimiser's step.
-    Step(Rule, Parameter),
+    Step(Rule, Parametrisation, Betas),
     /// It is kept, at the place of its mean.
     Keep(*mut f32),
     /// Only its square is summed.
@@ -281,7 +267,7 @@ unsafe fn tile<L: Lanes, const MR: usize, const NP: usize>(
                     match layer.sink {
                         Sink::Measure => {}
                         Sink::Keep(kept) => l.store(kept.add(at(i, p)), sum),
-                        Sink::Step(rule, parameter) => step(l, layer, rule, parameter, at(i, p), sum),
+                        Sink::Step(rule, parametrisation, betas) => step(l, layer, (rule, parametrisation, betas), at(i, p), sum),
                     }
                 }
             }
@@ -321,28 +307,34 @@ unsafe fn over_examples<L: Lanes, const MR: usize, const NP: usize>(
 ///
 /// As for [`update`].
 #[inline(always)]
-unsafe fn step<L: Lanes>(l: L, layer: &Update, rule: Rule, parameter: Parameter, at: usize, gradient: L::Floats) {
+unsafe fn step<L: Lanes>(
+    l: L,
+    layer: &Update,
+    (rule, parametrisation, betas): (Rule, Parametrisation, Betas),
+    at: usize,
+    gradient: L::Floats,
+) {
     // SAFETY: the caller upholds the contract.
     unsafe {
         let means = layer.means.add(at);
         let mut memories = OfMeans { m: layer.m.wrapping_add(at), v: layer.v.wrapping_add(at) };
-        match parameter {
-            Parameter::Free => l.store(means, l.sub(l.load(means), rule.step(l, gradient, &mut memories))),
-            Parameter::Clip => l.store(means, clip(l, l.sub(l.load(means), rule.step(l, gradient, &mut memories)))),
-            Parameter::ScaledClip { beta, next } => {
-                let step = rule.step(l, l.mul(gradient, l.splat(beta)), &mut memories);
+        match parametrisation {
+            Parametrisation::Free => l.store(means, l.sub(l.load(means), rule.step(l, gradient, &mut memories))),
+            Parametrisation::Clip => l.store(means, clip(l, l.sub(l.load(means), rule.step(l, gradient, &mut memories)))),
+            Parametrisation::ScaledClip => {
+                let step = rule.step(l, l.mul(gradient, l.splat(betas.now)), &mut memories);
                 let moved = clip(l, l.sub(l.load(layer.theta.add(at)), step));
                 l.store(layer.theta.add(at), moved);
-                l.store(means, clip(l, l.mul(moved, l.splat(next))));
+                l.store(means, clip(l, l.mul(moved, l.splat(betas.next))));
             }
-            Parameter::Tanh { beta, next } => {
+            Parametrisation::Tanh => {
                 let m = l.load(means);
-                let slope = l.mul(l.splat(beta), l.mul(l.sub(l.splat(1.0), m), l.add(l.splat(1.0), m)));
+                let slope = l.mul(l.splat(betas.now), l.mul(l.sub(l.splat(1.0), m), l.add(l.splat(1.0), m)));
                 let moved = l.sub(l.load(layer.theta.add(at)), rule.step(l, l.mul(gradient, slope), &mut memories));
                 l.store(layer.theta.add(at), moved);
-                l.store(means, tanh(l, l.mul(moved, l.splat(next))).value);
+                l.store(means, tanh(l, l.mul(moved, l.splat(betas.next))).value);
             }
-            Parameter::Sign => {
+            Parametrisation::Sign => {
                 let moved = clip(l, l.sub(l.load(layer.theta.add(at)), rule.step(l, gradient, &mut memories)));
                 l.store(layer.theta.add(at), moved);
                 l.store(means, l.select(l.less(moved, l.splat(0.0)), l.splat(-1.0), l.splat(1.0)));
