@@ -14,6 +14,7 @@
 //!
 //! Files of format 1, written before networks were lists of layers, load as well.
 
+mod arrays;
 mod file;
 
 use std::path::Path;
@@ -22,7 +23,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Error, Examples, Network, Partition, TrainConfig};
 
-pub(crate) use file::{Array, Snapshot};
+pub(crate) use arrays::{OptimizerState, StoredLayer};
+pub(crate) use file::Snapshot;
 
 /// The progress of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,23 +63,14 @@ pub(crate) struct State {
     pub examples: u64,
 }
 
-/// What the optimiser remembers of a layer; arrays it has no use for are empty.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct Memories {
-    pub theta: Vec<f32>,
-    pub m: Vec<f32>,
-    pub v: Vec<f32>,
-    pub bias_m: Vec<f32>,
-    pub bias_v: Vec<f32>,
-}
-
 /// A network in training.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Checkpoint {
     pub(crate) network: Network,
     pub(crate) train: TrainConfig,
     pub(crate) state: State,
-    pub(crate) memories: Vec<Memories>,
+    /// Of every layer.
+    pub(crate) optimizer: Vec<OptimizerState<Vec<f32>>>,
     pub(crate) partition: Partition,
     /// Number and digest of the training examples.
     pub(crate) examples: usize,
@@ -131,19 +124,8 @@ impl Checkpoint {
     ///
     /// [`Error::Write`]; an earlier file is then untouched.
     pub fn save(&self, path: &Path) -> Result<(), Error> {
-        let layers = self.network.layers().iter().zip(&self.memories).map(|(layer, memory)| {
-            let (rows, columns) = (layer.outputs(), layer.inputs());
-            let matrix = |values| Array::matrix(values, rows, columns, columns);
-            [
-                ("means", matrix(layer.means())),
-                ("bias", Array::vector(layer.bias())),
-                ("theta", matrix(&memory.theta)),
-                ("m", matrix(&memory.m)),
-                ("v", matrix(&memory.v)),
-                ("bias_m", Array::vector(&memory.bias_m)),
-                ("bias_v", Array::vector(&memory.bias_v)),
-            ]
-        });
+        let layers = self.network.layers().iter().zip(&self.optimizer);
+        let layers = layers.map(|(layer, state)| StoredLayer::new(layer.spec(), layer.inputs(), layer.means(), layer.bias(), state));
         let snapshot = Snapshot {
             network: self.network.frame(),
             train: &self.train,

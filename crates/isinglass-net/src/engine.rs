@@ -16,6 +16,7 @@ pub use layer::EngineLayer;
 pub use output::BatchScore;
 
 use crate::buffer::Buffer;
+use crate::checkpoint::OptimizerState;
 use crate::kernels::{Backward, Field, Forward, Kernels, LANES, MAX_ROWS, Moments, Rule, Scratch, Sink, Update};
 use crate::parametrisation::Parametrisation;
 use crate::pool::{MAX_THREADS, Pool};
@@ -298,9 +299,9 @@ impl Engine {
             panels: self.panels,
             capacity: self.batch.next_multiple_of(LANES),
             means: layer.means.pointer(),
-            theta: layer.theta.pointer(),
-            m: layer.m.pointer(),
-            v: layer.v.pointer(),
+            theta: layer.optimizer.theta.pointer(),
+            m: layer.optimizer.m.pointer(),
+            v: layer.optimizer.v.pointer(),
             transposed: self.inputs[index].transposed.pointer(),
             transposed_square: self.inputs[index].transposed_square.pointer(),
             out_rows: rows_of(layer.outputs),
@@ -323,9 +324,10 @@ impl Engine {
             }
             crate::kernels::sum_of_lanes(&lanes) * root
         };
+        let OptimizerState { bias_m, bias_v, .. } = &mut layer.optimizer;
         for unit in 0..layer.outputs {
             match sink.bias {
-                Some(rule) => layer.bias[unit] -= rule.step_of(gradient(unit), &mut layer.bias_m[unit], &mut layer.bias_v[unit]),
+                Some(rule) => layer.bias[unit] -= rule.step_of(gradient(unit), &mut bias_m[unit], &mut bias_v[unit]),
                 None => layer.bias_gradient[unit] = gradient(unit),
             }
         }

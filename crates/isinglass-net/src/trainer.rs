@@ -26,7 +26,7 @@
 use std::fmt;
 use std::path::Path;
 
-use crate::checkpoint::{Array, Memories, Snapshot, State};
+use crate::checkpoint::{Snapshot, State, StoredLayer};
 use crate::counterpart::{binary_score, surrogate_score};
 use crate::engine::{BatchScore, Engine, EngineLayer, LayerSink, Purpose, Scale};
 use crate::kernels::{Kernels, Rule, Sink};
@@ -206,22 +206,17 @@ impl<'a> Trainer<'a> {
         if !checkpoint.was_trained_on(examples) {
             return Err(Error::Examples("these are not the training examples that the run was started with".into()));
         }
-        let Checkpoint { network, train, state, memories, partition, .. } = checkpoint;
+        let Checkpoint { network, train, state, optimizer, partition, .. } = checkpoint;
         let means: Vec<Vec<f32>> = network.layers().iter().map(|layer| layer.means().to_vec()).collect();
         let mut trainer = Self::prepared(network, train, examples, partition)?;
         trainer.state = state;
         let layers = &trainer.engine.layers;
-        if memories.len() != layers.len() || !memories.iter().zip(layers).all(|(memory, layer)| layer.takes(memory)) {
+        if optimizer.len() != layers.len() || !optimizer.iter().zip(layers).all(|(state, layer)| layer.takes(state)) {
             return Err(Error::config("the checkpoint's optimiser state is not that of its settings: training cannot continue from it"));
         }
-        for ((layer, memory), means) in trainer.engine.layers.iter_mut().zip(memories).zip(means) {
-            if trainer.parametrisation.has_theta() {
-                layer.set_theta(&memory.theta);
-                layer.set_means(&means);
-            }
-            layer.set_slots(&memory.m, &memory.v);
-            layer.bias_m = memory.bias_m;
-            layer.bias_v = memory.bias_v;
+        for ((layer, state), means) in trainer.engine.layers.iter_mut().zip(optimizer).zip(means) {
+            layer.set_optimizer(state);
+            layer.set_means(&means);
         }
         trainer.shuffle();
         Ok(trainer)
@@ -396,18 +391,8 @@ impl<'a> Trainer<'a> {
     ///
     /// [`Error::Write`]; a file that was there before is then untouched.
     pub fn save(&self, path: &Path) -> Result<(), Error> {
-        let layers = self.engine.layers.iter().map(|layer| {
-            let matrix = |values| Array::matrix(values, layer.outputs, layer.inputs, layer.stride);
-            [
-                ("means", matrix(&layer.means)),
-                ("bias", Array::vector(&layer.bias)),
-                ("theta", matrix(&layer.theta)),
-                ("m", matrix(&layer.m)),
-                ("v", matrix(&layer.v)),
-                ("bias_m", Array::vector(&layer.bias_m)),
-                ("bias_v", Array::vector(&layer.bias_v)),
-            ]
-        });
+        let layers = self.engine.layers.iter();
+        let layers = layers.map(|layer| StoredLayer::new(&layer.spec, layer.stride, &layer.means, &layer.bias, &layer.optimizer));
         let snapshot = Snapshot {
             network: self.frame.clone(),
             train: &self.config,
@@ -426,18 +411,11 @@ impl<'a> Trainer<'a> {
     ///
     /// Those of [`Trainer::network`].
     pub fn checkpoint(&self) -> Result<Checkpoint, Error> {
-        let memory = |layer: &EngineLayer| Memories {
-            theta: layer.compact(&layer.theta),
-            m: layer.compact(&layer.m),
-            v: layer.compact(&layer.v),
-            bias_m: layer.bias_m.clone(),
-            bias_v: layer.bias_v.clone(),
-        };
         Ok(Checkpoint {
             network: self.network()?,
             train: self.config.clone(),
             state: self.state,
-            memories: self.engine.layers.iter().map(memory).collect(),
+            optimizer: self.engine.layers.iter().map(|layer| layer.optimizer.map(|matrix| layer.compact(matrix))).collect(),
             partition: self.partition.clone(),
             examples: self.examples.len(),
             data: self.digest.clone(),

@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::{Checkpoint, Memories, State};
+use super::arrays::{Array, StoredLayer, read_layer};
+use super::{Checkpoint, State};
 use crate::canonical::canonical_json;
 use crate::network::{Drawn, Frame};
 use crate::{Error, Initialisation, InputRule, Layer, NetworkConfig, Partition, TrainConfig};
@@ -54,66 +55,6 @@ fn sum_of<B: AsRef<[u8]>>(text: &str, tensors: impl Iterator<Item = B>) -> Strin
     hex(&hash.finalize())
 }
 
-/// How many arrays a layer has; they are hashed in their order.
-const LAYER_ARRAYS: usize = 7;
-
-/// Rows of numbers as they lie in memory, with or without padding between them.
-pub(crate) struct Array<'a> {
-    shape: Vec<usize>,
-    stride: usize,
-    values: Numbers<'a>,
-}
-
-enum Numbers<'a> {
-    Floats(&'a [f32]),
-    Indices(&'a [u32]),
-}
-
-impl<'a> Array<'a> {
-    /// A matrix whose rows begin `stride` apart.
-    pub fn matrix(values: &'a [f32], rows: usize, columns: usize, stride: usize) -> Self {
-        Self { shape: vec![rows, columns], stride, values: Numbers::Floats(values) }
-    }
-
-    /// A vector.
-    pub fn vector(values: &'a [f32]) -> Self {
-        Self { shape: vec![values.len()], stride: values.len(), values: Numbers::Floats(values) }
-    }
-
-    fn indices(values: &'a [u32]) -> Self {
-        Self { shape: vec![values.len()], stride: values.len(), values: Numbers::Indices(values) }
-    }
-
-    fn is_empty(&self) -> bool {
-        match self.values {
-            Numbers::Floats(values) => values.is_empty(),
-            Numbers::Indices(values) => values.is_empty(),
-        }
-    }
-
-    fn dtype(&self) -> Dtype {
-        match self.values {
-            Numbers::Floats(_) => Dtype::F32,
-            Numbers::Indices(_) => Dtype::U32,
-        }
-    }
-
-    /// The bytes of the file.
-    fn data(&self) -> Vec<u8> {
-        let columns = self.shape.last().copied().unwrap_or(0);
-        match self.values {
-            Numbers::Floats(values) => {
-                values.chunks_exact(self.stride).flat_map(|row| &row[..columns]).flat_map(|value| value.to_le_bytes()).collect()
-            }
-            Numbers::Indices(values) => values.iter().flat_map(|value| value.to_le_bytes()).collect(),
-        }
-    }
-
-    fn data_len(&self) -> usize {
-        4 * self.shape.iter().product::<usize>()
-    }
-}
-
 /// Everything that goes into a file, borrowed.
 pub(crate) struct Snapshot<'a> {
     pub network: Frame,
@@ -122,16 +63,14 @@ pub(crate) struct Snapshot<'a> {
     pub partition: &'a Partition,
     pub examples: usize,
     pub data: &'a str,
-    pub layers: Vec<[(&'static str, Array<'a>); LAYER_ARRAYS]>,
+    pub layers: Vec<StoredLayer<'a>>,
 }
 
 impl Snapshot<'_> {
     /// Writes the file, complete or not at all.
     pub fn save(self, path: &Path) -> Result<(), Error> {
         let Self { network: Frame { config, input, class_names, drawn }, layers, .. } = self;
-        let named = layers.into_iter().enumerate();
-        let named = named.flat_map(|(index, arrays)| arrays.map(|(name, array)| (format!("layers.{index}.{name}"), array)));
-        let mut tensors: Vec<(String, Array<'_>)> = named.collect();
+        let mut tensors: Vec<(String, Array<'_>)> = layers.iter().enumerate().flat_map(|(index, layer)| layer.tensors(index)).collect();
         if let Some(quantiser) = input.quantiser() {
             tensors.push(("input.centres".into(), Array::vector(quantiser.centres())));
             tensors.push(("input.factors".into(), Array::vector(quantiser.factors())));
@@ -201,20 +140,12 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Checkpoint, String> {
     // As it was written, not as it is understood: a changed digit may be the same number.
     reader.hash.update(text.replacen(&metadata.sha256, "", 1));
     let mut layers = Vec::new();
-    let mut memories = Vec::new();
+    let mut optimizer = Vec::new();
     for (index, spec) in specs.into_iter().enumerate() {
-        let (matrix, vector) = ([spec.outputs(), spec.inputs()], [spec.outputs()]);
-        let mut array = |name: &str, shape: &[usize]| reader.floats(&format!("layers.{index}.{name}"), shape);
-        let means = array("means", &matrix)?.ok_or_else(|| damaged(&format!("layers.{index}.means is missing")))?;
-        let bias = array("bias", &vector)?.ok_or_else(|| damaged(&format!("layers.{index}.bias is missing")))?;
-        memories.push(Memories {
-            theta: array("theta", &matrix)?.unwrap_or_default(),
-            m: array("m", &matrix)?.unwrap_or_default(),
-            v: array("v", &matrix)?.unwrap_or_default(),
-            bias_m: array("bias_m", &vector)?.unwrap_or_default(),
-            bias_v: array("bias_v", &vector)?.unwrap_or_default(),
-        });
+        let missing = |name: &str| damaged(&format!("{name} is missing"));
+        let (means, bias, state) = read_layer(index, &spec, |name, shape| reader.floats(name, shape), missing)?;
         layers.push((spec, means, bias));
+        optimizer.push(state);
     }
     let columns = [metadata.network.inputs];
     let quantiser = match (reader.floats("input.centres", &columns)?, reader.floats("input.factors", &columns)?) {
@@ -252,7 +183,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Checkpoint, String> {
     let layers: Result<Vec<Layer>, Error> = layers.into_iter().map(|(spec, means, bias)| Layer::new(spec, means, bias)).collect();
     let network = layers.and_then(|layers| frame.with_layers(layers)).map_err(|error| damaged(&error))?;
     let Metadata { train, state, data, examples, .. } = metadata;
-    Ok(Checkpoint { network, train, state, memories, partition, examples, data })
+    Ok(Checkpoint { network, train, state, optimizer, partition, examples, data })
 }
 
 fn damaged(what: &dyn std::fmt::Display) -> String {

@@ -2,7 +2,7 @@
 
 use super::{LANES, Purpose, padded};
 use crate::buffer::Buffer;
-use crate::checkpoint::Memories;
+use crate::checkpoint::OptimizerState;
 use crate::kernels::Kernels;
 use crate::parametrisation::Parametrisation;
 use crate::{Error, Layer, LayerSpec};
@@ -10,7 +10,7 @@ use crate::{Error, Layer, LayerSpec};
 /// `θ` of the padding: its tanh is 1.
 const PADDING_THETA: f32 = 20.0;
 
-/// A layer's parameters, the optimiser's memories, and its rules.
+/// A layer's parameters, the optimiser's state, and its rules.
 pub struct EngineLayer {
     pub spec: LayerSpec,
     pub inputs: usize,
@@ -18,14 +18,8 @@ pub struct EngineLayer {
     /// From one row of the means to the next.
     pub stride: usize,
     pub means: Buffer,
-    /// Empty where the means are the parameter.
-    pub theta: Buffer,
-    /// Empty where the optimiser has no such memory.
-    pub m: Buffer,
-    pub v: Buffer,
     pub bias: Vec<f32>,
-    pub bias_m: Vec<f32>,
-    pub bias_v: Vec<f32>,
+    pub optimizer: OptimizerState<Buffer>,
     pub bias_gradient: Vec<f32>,
     /// Per row, the sum of squared gradients.
     pub squares: Vec<f32>,
@@ -48,12 +42,14 @@ impl EngineLayer {
             outputs,
             stride,
             means: Buffer::new(outputs * stride),
-            theta: when(parametrisation.is_some_and(Parametrisation::has_theta)),
-            m: when(slots[0]),
-            v: when(slots[1]),
             bias: layer.bias().to_vec(),
-            bias_m: vec![0.0; outputs],
-            bias_v: vec![0.0; outputs],
+            optimizer: OptimizerState {
+                theta: when(parametrisation.is_some_and(Parametrisation::has_theta)),
+                m: when(slots[0]),
+                v: when(slots[1]),
+                bias_m: vec![0.0; outputs],
+                bias_v: vec![0.0; outputs],
+            },
             bias_gradient: vec![0.0; outputs],
             squares: vec![0.0; outputs],
         };
@@ -68,7 +64,7 @@ impl EngineLayer {
             let theta: Vec<f32> = means.iter().map(|&mean| parametrisation.theta_of(mean)).collect();
             layer.set_theta(&theta);
             if parametrisation == Parametrisation::Tanh {
-                kernels.tanh(&layer.theta, &mut layer.means, 1.0);
+                kernels.tanh(&layer.optimizer.theta, &mut layer.means, 1.0);
             }
         }
         layer
@@ -95,31 +91,30 @@ impl EngineLayer {
     }
 
     /// Sets `θ`, with its padding.
-    pub fn set_theta(&mut self, compact: &[f32]) {
-        self.theta.fill(PADDING_THETA);
-        set_rows(&mut self.theta, self.stride, self.inputs, compact);
+    fn set_theta(&mut self, compact: &[f32]) {
+        self.optimizer.theta.fill(PADDING_THETA);
+        set_rows(&mut self.optimizer.theta, self.stride, self.inputs, compact);
     }
 
-    /// Sets the optimiser's memories.
-    pub fn set_slots(&mut self, m: &[f32], v: &[f32]) {
-        set_rows(&mut self.m, self.stride, self.inputs, m);
-        set_rows(&mut self.v, self.stride, self.inputs, v);
+    /// Sets the optimiser's state, which the layer [takes](EngineLayer::takes).
+    pub fn set_optimizer(&mut self, state: OptimizerState<Vec<f32>>) {
+        self.set_theta(&state.theta);
+        set_rows(&mut self.optimizer.m, self.stride, self.inputs, &state.m);
+        set_rows(&mut self.optimizer.v, self.stride, self.inputs, &state.v);
+        self.optimizer.bias_m = state.bias_m;
+        self.optimizer.bias_v = state.bias_v;
     }
 
-    /// Whether these are memories of a layer like this.
-    pub fn takes(&self, memory: &Memories) -> bool {
-        let matrix = |own: &Buffer, memory: &[f32]| memory.len() == if own.is_empty() { 0 } else { self.inputs * self.outputs };
-        let is_vector = |memory: &[f32]| memory.len() == self.outputs;
-        matrix(&self.theta, &memory.theta)
-            && matrix(&self.m, &memory.m)
-            && matrix(&self.v, &memory.v)
-            && is_vector(&memory.bias_m)
-            && is_vector(&memory.bias_v)
+    /// Whether a state has the arrays of this layer's.
+    pub fn takes(&self, state: &OptimizerState<Vec<f32>>) -> bool {
+        let lengths = self.optimizer.map(|own| if own.is_empty() { 0 } else { self.inputs * self.outputs });
+        (lengths.theta, lengths.m, lengths.v) == (state.theta.len(), state.m.len(), state.v.len())
+            && [&state.bias_m, &state.bias_v].iter().all(|bias| bias.len() == self.outputs)
     }
 
     /// Whether all parameters are numbers.
     pub fn is_finite(&self) -> bool {
-        [&self.means[..], &self.theta[..], &self.bias[..]].into_iter().flatten().all(|value| value.is_finite())
+        [&self.means[..], &self.optimizer.theta[..], &self.bias[..]].into_iter().flatten().all(|value| value.is_finite())
     }
 
     /// Sets every mean to the sign of what it is, `sign(0) = +1`.
