@@ -378,7 +378,7 @@ pub(crate) fn binary_score(
     let has_signs = engine.layers.iter().all(|layer| !matches!(layer.spec.unit, Unit::Continuous(_)));
     if has_signs && input.gives_bytes(rows.values()) {
         let packed = engine.layers.iter().map(|layer| PackedLayer::new(&layer.spec, |unit| layer.row(unit), &layer.bias));
-        let mut predictor = packing::model(input.preprocessing(), vec![packed.collect()])?.predictor();
+        let mut predictor = packing::predictor_of(input.preprocessing(), packed.collect())?;
         votes.add_packed(&mut predictor, &Chosen::new(input, rows, indices), threads)?;
     } else {
         votes.add(&mut SpinNetwork::deterministic(engine, input, rows), rows, indices);
@@ -419,11 +419,7 @@ impl<'a> Chosen<'a> {
                 }
                 _ => {
                     bytes.clear();
-                    for &index in indices {
-                        self.rows.copy_part(index as usize, 0, &mut raw);
-                        self.input.quantise(0, &mut raw);
-                        bytes.extend(raw.iter().map(|&byte| byte as u8));
-                    }
+                    indices.iter().for_each(|&index| self.input.extend_quantised(&mut bytes, self.rows, index as usize, &mut raw));
                 }
             }
             take(first, &bytes)?;

@@ -17,7 +17,7 @@ pub use output::BatchScore;
 
 use crate::buffer::Buffer;
 use crate::checkpoint::OptimizerState;
-use crate::kernels::{Backward, Field, Forward, Kernels, LANES, MAX_ROWS, Moments, Rule, Scratch, Sink, Update};
+use crate::kernels::{Backward, Field, Forward, Kernels, LANES, MAX_ROWS, Rule, Scratch, Sink, Update, VarianceRule};
 use crate::parametrisation::Parametrisation;
 use crate::pool::{MAX_THREADS, Pool};
 use crate::train_config::MAX_BATCH;
@@ -80,6 +80,11 @@ struct ThreadScratch(UnsafeCell<Scratch>);
 // SAFETY: a thread uses only the scratch of its own number.
 unsafe impl Sync for ThreadScratch {}
 
+/// Scratch for every thread of a pool, for batches of up to `batch` examples.
+fn scratch_for(pool: &Pool, batch: usize) -> Vec<ThreadScratch> {
+    (0..pool.threads()).map(|_| ThreadScratch(UnsafeCell::new(Scratch::new(batch.div_ceil(LANES))))).collect()
+}
+
 /// Rows that the last tile of a product may read beyond the last.
 const SLACK: usize = 16;
 
@@ -110,7 +115,7 @@ impl Engine {
         let threads = threads.clamp(1, MAX_THREADS);
         let panels = batch.div_ceil(LANES);
         let training = purpose != Purpose::Evaluation;
-        let has_variance = network.layers().iter().any(|layer| layer.spec().moments != Moments::None);
+        let has_variance = network.layers().iter().any(|layer| layer.spec().variance != VarianceRule::None);
         let variance_gradient = matches!(purpose, Purpose::Training { variance_gradient: true, .. }) && has_variance;
         let layers: Vec<EngineLayer> = network.layers().iter().map(|layer| EngineLayer::new(layer, purpose, &kernels)).collect();
         let when = |needed: bool, len: usize| Buffer::new(if needed { len } else { 0 });
@@ -128,10 +133,10 @@ impl Engine {
         let widest = layers.iter().map(|layer| rows_of(layer.outputs)).max().unwrap_or(0);
         let pool = Pool::new(threads);
         Ok(Self {
-            scratch: (0..pool.threads()).map(|_| ThreadScratch(UnsafeCell::new(Scratch::new(panels)))).collect(),
+            scratch: scratch_for(&pool, batch),
             slopes: layers.iter().map(|layer| slopes(rows_of(layer.outputs))).collect(),
             gradients: [slopes(widest), slopes(widest)],
-            logits: Buffer::new(examples * rows_of(network.config().classes)),
+            logits: Buffer::new(examples * layers.last().map_or(0, |output| rows_of(output.outputs))),
             fields: Vec::new(),
             kernels,
             pool,
@@ -148,9 +153,8 @@ impl Engine {
     /// Works with another number of threads from now on. The results stay the same.
     pub fn set_threads(&mut self, threads: usize) {
         if threads != self.pool.threads() {
-            let panels = self.batch.div_ceil(LANES);
             self.pool = Pool::new(threads.clamp(1, MAX_THREADS));
-            self.scratch = (0..self.pool.threads()).map(|_| ThreadScratch(UnsafeCell::new(Scratch::new(panels)))).collect();
+            self.scratch = scratch_for(&self.pool, self.batch);
         }
     }
 
@@ -163,6 +167,11 @@ impl Engine {
     pub fn keep_fields(&mut self) {
         let examples = self.capacity();
         self.fields = self.layers.iter().map(|layer| Buffer::new(examples * rows_of(layer.outputs))).collect();
+    }
+
+    /// Keeps the gradients of every layer's means from now on.
+    pub fn keep_gradients(&mut self) {
+        self.layers.iter_mut().for_each(|layer| layer.gradient = Buffer::new(layer.means.len()));
     }
 
     /// The most examples of a batch.
@@ -203,7 +212,8 @@ impl Engine {
         let job = Shared(job);
         let (kernels, scratch) = (self.kernels, &self.scratch);
         over_chunks(&mut self.pool, self.layers[index].outputs, self.kernels.tile_rows, &|worker, first, count| {
-            // SAFETY: buffers have the sizes of the layer; chunks do not overlap.
+            // SAFETY: every buffer has the size of its layer, and a checked network's layers fit each other: the neurons of one are the inputs of the next. Chunks do not
+            // overlap, begin at multiples of 16 and have at most `MAX_ROWS` rows; the scratch is this thread's.
             unsafe { kernels.forward(job.get(), first, count, &mut *scratch[worker].0.get()) }
         });
     }
@@ -220,18 +230,18 @@ impl Engine {
             inputs: layer.inputs,
             stride: layer.stride,
             panels: self.panels,
-            capacity: self.batch.next_multiple_of(LANES),
+            capacity: self.capacity(),
             means: layer.means.pointer(),
             bias: layer.bias.as_ptr(),
-            moments: layer.spec.moments,
+            variance: layer.spec.variance,
             field,
-            activation: layer.spec.activation,
+            nonlinearity: layer.spec.nonlinearity,
             x: inputs.x.pointer(),
             second: inputs.second.pointer(),
             x_rows: if next.is_some() { layer.outputs } else { rows },
             out_x: next.map_or(self.logits.pointer(), |next| next.x.pointer()),
             out_second: next.map_or(std::ptr::null_mut(), |next| next.second.pointer()),
-            next_moments: self.layers.get(index + 1).map_or(Moments::None, |next| next.spec.moments),
+            next_variance: self.layers.get(index + 1).map_or(VarianceRule::None, |next| next.spec.variance),
             slope_rows: rows,
             out_p: slopes.p.pointer(),
             out_q: slopes.q.pointer(),
@@ -245,7 +255,7 @@ impl Engine {
     ///
     /// Returns the squared norm of every layer's gradient.
     pub fn backward(&mut self, mut sink: impl FnMut(usize) -> LayerSink, norms: &mut [f64]) {
-        debug_assert!(self.training, "an engine made for evaluation has no gradients");
+        assert!(self.training, "an engine made for evaluation has no gradients");
         for index in (0..self.layers.len()).rev() {
             if index > 0 {
                 self.backward_layer(index);
@@ -271,7 +281,7 @@ impl Engine {
             stride: layer.stride,
             panels: self.panels,
             means: layer.means.pointer(),
-            moments: layer.spec.moments,
+            variance: layer.spec.variance,
             x: self.inputs[index].x.pointer(),
             out_rows: rows_of(layer.outputs),
             p: at_work.p.pointer(),
@@ -284,20 +294,22 @@ impl Engine {
         });
         let (kernels, scratch) = (self.kernels, &self.scratch);
         over_chunks(&mut self.pool, layer.inputs, self.kernels.tile_rows, &|worker, first, count| {
-            // SAFETY: as in `forward_layer`.
+            // SAFETY: as in `forward_layer`; an engine that is made for training has slopes and gradients of every layer.
             unsafe { kernels.backward(job.get(), first, count, &mut *scratch[worker].0.get()) }
         });
     }
 
     /// The gradient of a layer's means and biases, and what becomes of it.
     fn update_layer(&mut self, index: usize, sink: LayerSink) {
+        let capacity = self.capacity();
         let layer = &mut self.layers[index];
+        assert!(layer.has_arrays_for(sink.means), "{:?} in an engine made for something else", sink.means);
         let gradients = &self.gradients[0];
         let job = Shared(Update {
             inputs: layer.inputs,
             stride: layer.stride,
             panels: self.panels,
-            capacity: self.batch.next_multiple_of(LANES),
+            capacity,
             means: layer.means.pointer(),
             theta: layer.optimizer.theta.pointer(),
             m: layer.optimizer.m.pointer(),
@@ -308,11 +320,12 @@ impl Engine {
             p: gradients.p.pointer(),
             q: gradients.q.pointer(),
             sink: sink.means,
+            gradient: layer.gradient.pointer(),
             squares: layer.squares.as_mut_ptr(),
         });
         let (kernels, scratch) = (self.kernels, &self.scratch);
         over_chunks(&mut self.pool, layer.outputs, self.kernels.tile_rows, &|worker, first, count| {
-            // SAFETY: as in `forward_layer`.
+            // SAFETY: as in `forward_layer`; the arrays that the sink needs were found above, and `p` and `q` have `SLACK` rows more.
             unsafe { kernels.update(job.get(), first, count, &mut *scratch[worker].0.get()) }
         });
         let root = (layer.inputs as f32).sqrt();

@@ -69,6 +69,12 @@ pub enum Error {
         /// The learning rate.
         lr: f64,
     },
+    /// A step after the last.
+    #[error("all {steps} steps of the run are done; to train on, resume its checkpoint with more epochs")]
+    Finished {
+        /// Steps of the run.
+        steps: u64,
+    },
     /// A file that is not a checkpoint of ours, or a damaged one.
     #[error("{path}: {reason}")]
     Checkpoint {

@@ -150,6 +150,10 @@ impl<'a> Examples<'a> {
     }
 
     /// The label of an example.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such example.
     pub fn label(&self, index: usize) -> usize {
         usize::from(self.labels[index])
     }

@@ -62,17 +62,13 @@ impl Gradients {
         examples.chosen(Some(indices))?;
         let purpose = Purpose::Training { parametrisation: Parametrisation::Free, variance_gradient, slots: [false; 2] };
         let mut engine = Engine::with_kernels(network, purpose, indices.len(), threads, kernels)?;
+        engine.keep_gradients();
         engine.load(examples.rows(), indices, network.input(), Scale::Inputs);
         engine.forward(|layer| noise::key(0, 0, layer));
         let loss = engine.score(examples, indices).nll / indices.len() as f64;
-        let mut kept: Vec<Vec<f32>> = engine.layers.iter().map(|layer| vec![0.0; layer.means.len()]).collect();
-        let targets: Vec<*mut f32> = kept.iter_mut().map(|gradients| gradients.as_mut_ptr()).collect();
         let mut norms = vec![0.0; engine.layers.len()];
-        engine.backward(|layer| LayerSink { means: Sink::Keep(targets[layer]), bias: None }, &mut norms);
-        let of_layer = |(layer, gradients): (&EngineLayer, &Vec<f32>)| LayerGradients {
-            means: layer.compact(gradients),
-            bias: layer.bias_gradient.clone(),
-        };
-        Ok(Self { loss, layers: engine.layers.iter().zip(&kept).map(of_layer).collect() })
+        engine.backward(|_| LayerSink { means: Sink::Keep, bias: None }, &mut norms);
+        let of_layer = |layer: &EngineLayer| LayerGradients { means: layer.compact(&layer.gradient), bias: layer.bias_gradient.clone() };
+        Ok(Self { loss, layers: engine.layers.iter().map(of_layer).collect() })
     }
 }

@@ -131,15 +131,18 @@ impl InputRule {
             (_, Some(_)) => {
                 let mut raw = vec![0.0; rows.features()];
                 let mut bytes = Vec::with_capacity(rows.len() * rows.features());
-                for index in 0..rows.len() {
-                    rows.copy_part(index, 0, &mut raw);
-                    self.quantise(0, &mut raw);
-                    bytes.extend(raw.iter().map(|&byte| byte as u8));
-                }
+                (0..rows.len()).for_each(|index| self.extend_quantised(&mut bytes, rows, index, &mut raw));
                 Some(bytes.into())
             }
             (Values::Floats(_), None) => None,
         }
+    }
+
+    /// Adds the quantised bytes of a row; `raw` has room for one.
+    pub(crate) fn extend_quantised(&self, bytes: &mut Vec<u8>, rows: &Rows<'_>, index: usize, raw: &mut [f32]) {
+        rows.copy_part(index, 0, raw);
+        self.quantise(0, raw);
+        bytes.extend(raw.iter().map(|&byte| byte as u8));
     }
 
     /// Whether the network looks at bytes, given or quantised.

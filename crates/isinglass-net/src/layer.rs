@@ -21,7 +21,7 @@ use std::f64::consts::PI;
 use isinglass_theory::Neuron;
 use isinglass_theory::activation::Phi;
 
-use crate::kernels::{Activation, Field, Moments};
+use crate::kernels::{Field, Nonlinearity, VarianceRule};
 use crate::{Error, Surrogate};
 
 /// What a layer does: its shape and its rules.
@@ -35,11 +35,11 @@ pub struct LayerSpec {
     /// Whether the surrogate multiplies with `sign(M)` instead of `M`.
     pub(crate) uses_signs: bool,
     /// How the inputs add to `Σ`.
-    pub(crate) moments: Moments,
+    pub(crate) variance: VarianceRule,
     /// How the field is made of `h̄` and `Σ`. The key of sampled fields is set in every pass.
     pub(crate) field: Field,
     /// What the surrogate's neurons do with the field.
-    pub(crate) activation: Activation,
+    pub(crate) nonlinearity: Nonlinearity,
     /// What the binary network's units do with it.
     pub(crate) unit: Unit,
 }
@@ -72,21 +72,21 @@ pub(crate) enum Source {
 impl LayerSpec {
     /// A hidden layer.
     pub(crate) fn hidden(surrogate: Surrogate, neuron: Neuron, source: Source, (inputs, outputs): (usize, usize)) -> Self {
-        let (field, activation) = match surrogate {
+        let (field, nonlinearity) = match surrogate {
             Surrogate::Deterministic => match neuron.averaged() {
-                Some((phi, d)) => (Field::Averaged { noise: d.noise as f32, spread: d.spread as f32 }, activation(&phi)),
+                Some((phi, d)) => (Field::Averaged { noise: d.noise as f32, spread: d.spread as f32 }, nonlinearity(&phi)),
                 None => unreachable!("check_neuron refuses neurons without an average"),
             },
-            Surrogate::LrtBinary | Surrogate::LrtContinuous => (Field::Sampled { key: [0; 2] }, activation(&neuron.mean())),
-            Surrogate::Continuous => (Field::Plain, activation(&neuron.mean())),
-            Surrogate::Ste => (Field::Plain, Activation::Step),
+            Surrogate::LrtBinary | Surrogate::LrtContinuous => (Field::Sampled { key: [0; 2] }, nonlinearity(&neuron.mean())),
+            Surrogate::Continuous => (Field::Plain, nonlinearity(&neuron.mean())),
+            Surrogate::Ste => (Field::Plain, Nonlinearity::Step),
         };
         let unit = match surrogate.has_binary_neurons() {
             false => Unit::Continuous(neuron),
             true if is_stochastic(surrogate, neuron) => Unit::Stochastic(neuron),
             true => Unit::Sign,
         };
-        Self { field, activation, unit, ..Self::common(surrogate, source, (inputs, outputs)) }
+        Self { field, nonlinearity, unit, ..Self::common(surrogate, source, (inputs, outputs)) }
     }
 
     /// An output layer: `τh̄/√(1 + πτ²Σ/8)` is a field averaged with noise 1 and spread `πτ²/8`.
@@ -98,7 +98,7 @@ impl LayerSpec {
         };
         Self {
             field,
-            activation: Activation::Linear(tau as f32),
+            nonlinearity: Nonlinearity::Linear(tau as f32),
             unit: Unit::Output { tau },
             ..Self::common(surrogate, source, (inputs, outputs))
         }
@@ -106,19 +106,19 @@ impl LayerSpec {
 
     fn common(surrogate: Surrogate, source: Source, (inputs, outputs): (usize, usize)) -> Self {
         // Inputs are random spins unless they are data or continuous neurons.
-        let moments = match (surrogate, source) {
-            (Surrogate::Continuous | Surrogate::Ste, _) => Moments::None,
-            (Surrogate::LrtContinuous, _) | (_, Source::Data) => Moments::Numbers,
-            (Surrogate::Deterministic | Surrogate::LrtBinary, Source::Neurons) => Moments::Spins,
+        let variance = match (surrogate, source) {
+            (Surrogate::Continuous | Surrogate::Ste, _) => VarianceRule::None,
+            (Surrogate::LrtContinuous, _) | (_, Source::Data) => VarianceRule::Numbers,
+            (Surrogate::Deterministic | Surrogate::LrtBinary, Source::Neurons) => VarianceRule::Spins,
         };
         Self {
             inputs,
             outputs,
             has_binary_weights: surrogate.has_binary_weights(),
             uses_signs: surrogate == Surrogate::Ste,
-            moments,
+            variance,
             field: Field::Plain,
-            activation: Activation::Linear(1.0),
+            nonlinearity: Nonlinearity::Linear(1.0),
             unit: Unit::Output { tau: 1.0 },
         }
     }
@@ -159,11 +159,11 @@ fn is_stochastic(surrogate: Surrogate, neuron: Neuron) -> bool {
     }
 }
 
-fn activation(phi: &Phi) -> Activation {
+fn nonlinearity(phi: &Phi) -> Nonlinearity {
     match phi {
-        Phi::Erf(erf) => Activation::Erf(erf.gain() as f32),
-        Phi::Tanh(tanh) => Activation::Tanh(tanh.gain() as f32),
-        Phi::Sign => Activation::Step,
+        Phi::Erf(erf) => Nonlinearity::Erf(erf.gain() as f32),
+        Phi::Tanh(tanh) => Nonlinearity::Tanh(tanh.gain() as f32),
+        Phi::Sign => Nonlinearity::Step,
         Phi::Relu | Phi::Linear => unreachable!("check_neuron refuses unbounded neurons"),
     }
 }
@@ -223,6 +223,10 @@ impl Layer {
     }
 
     /// The means of one unit's weights.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such unit.
     pub fn row(&self, unit: usize) -> &[f32] {
         &self.means[unit * self.spec.inputs..(unit + 1) * self.spec.inputs]
     }

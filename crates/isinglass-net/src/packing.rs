@@ -65,6 +65,11 @@ pub(crate) fn model(preprocessing: Preprocessing, networks: Vec<Vec<PackedLayer>
     Ok(Model::new(packed, preprocessing, tau)?)
 }
 
+/// The predictor of one network, on the instruction set that `ISINGLASS_SIMD` chooses.
+pub(crate) fn predictor_of(preprocessing: Preprocessing, layers: Vec<PackedLayer>) -> Result<Predictor, Error> {
+    Ok(Predictor::new(&model(preprocessing, vec![layers])?, Isa::chosen()?))
+}
+
 /// The bits of `sign(M)`, or of a draw with this seed and number.
 fn layers_of(network: &Network, drawn: Option<(u64, u64)>) -> Vec<PackedLayer> {
     let layer = |(index, layer): (usize, &Layer)| match drawn {
@@ -79,7 +84,7 @@ fn layers_of(network: &Network, drawn: Option<(u64, u64)>) -> Vec<PackedLayer> {
 
 /// The predictor of `sign(M)`, or of a draw with this seed and number; neurons are signs, whatever they are in the network.
 pub(crate) fn predictor(network: &Network, drawn: Option<(u64, u64)>) -> Result<Predictor, Error> {
-    Ok(model(network.input().preprocessing(), vec![layers_of(network, drawn)])?.predictor())
+    predictor_of(network.input().preprocessing(), layers_of(network, drawn))
 }
 
 impl Counterpart<'_> {
@@ -115,7 +120,7 @@ impl Counterpart<'_> {
         let mut bytes = input.bytes(&rows).map_or_else(Vec::new, std::borrow::Cow::into_owned);
         bytes.extend(random_images(inputs));
         let count = draws.map_or(1, |(samples, _)| samples);
-        let mut networks = Vec::with_capacity(count);
+        let mut networks = Vec::new();
         for sample in 0..count {
             let drawn = draws.map(|(_, seed)| network.draw(seed, sample as u64)).transpose()?;
             let layers = layers_of(drawn.as_ref().unwrap_or(network), None);

@@ -25,7 +25,8 @@ impl Partition {
     /// [`Error::Config`] if nothing is left to train with, or a setting is impossible.
     pub fn new(count: usize, config: &TrainConfig) -> Result<Self, Error> {
         config.check()?;
-        let mut order: Vec<u32> = (0..count as u32).collect();
+        let most = u32::try_from(count).map_err(|_| Error::config(format!("{count} examples: at most {}", u32::MAX)))?;
+        let mut order: Vec<u32> = (0..most).collect();
         Rng::new(config.seed).stream(Rng::PARTITION, 0).shuffle(&mut order);
         let (train, held_out) = Self::sizes(count, config);
         order.truncate(train + held_out);

@@ -62,7 +62,20 @@ pub enum Schedule {
 }
 
 impl Schedule {
-    /// The learning rate's factor in a step (counted from 0) of a run.
+    fn check(self) -> Result<(), Error> {
+        match self {
+            Self::Step { epochs, factor } if epochs == 0 || !(factor > 0.0 && factor <= 1.0) => {
+                Err(Error::config(format!("schedule {self}: the number of epochs must be at least 1 and the factor in (0, 1]")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The learning rate's factor in a step (counted from 0) of a run of `steps`, at least one, with `steps_per_epoch` per epoch.
+    ///
+    /// # Panics
+    ///
+    /// If `steps_per_epoch`, or the number of epochs between changes, is 0.
     pub fn factor(self, step: u64, steps: u64, steps_per_epoch: u64) -> f64 {
         match self {
             Self::Constant => 1.0,
@@ -101,12 +114,8 @@ impl FromStr for Schedule {
             },
             _ => return Err(unknown()),
         };
-        match schedule {
-            Self::Step { epochs, factor } if epochs == 0 || !(factor > 0.0 && factor <= 1.0) => {
-                Err(Error::config(format!("schedule {text}: the number of epochs must be at least 1 and the factor in (0, 1]")))
-            }
-            schedule => Ok(schedule),
-        }
+        schedule.check()?;
+        Ok(schedule)
     }
 }
 
@@ -185,6 +194,7 @@ impl TrainConfig {
         require(self.epochs >= 1, "epochs = 0: nothing would be trained".into())?;
         require(self.epochs <= MAX_EPOCHS, format!("epochs = {}: at most {MAX_EPOCHS}", self.epochs))?;
         require(self.lr > 0.0 && self.lr.is_finite(), format!("lr = {}: a learning rate is above 0", self.lr))?;
+        self.schedule.check()?;
         require(
             (0.0..1.0).contains(&self.anneal_from),
             format!("anneal-from = {}: must be a fraction of the run, in [0, 1)", self.anneal_from),

@@ -32,6 +32,7 @@ use crate::engine::{BatchScore, Engine, EngineLayer, LayerSink, Purpose, Scale};
 use crate::kernels::{Kernels, Rule, Sink};
 use crate::network::Frame;
 use crate::parametrisation::{Betas, Parametrisation};
+use crate::pool::MAX_THREADS;
 use crate::{
     Checkpoint, Error, Examples, Features, Goal, Initialisation, InputRule, Network, Optimizer, Partition, Progress, Rng, Score,
     TrainConfig, noise,
@@ -163,12 +164,7 @@ impl<'a> Trainer<'a> {
             return Err(Error::config(format!("goal binary: there is no binary network behind surrogate {surrogate}; use goal surrogate")));
         }
         let parametrisation = Parametrisation::new(surrogate, config.means, config.goal == Goal::Binary);
-        let slots = match config.optimizer {
-            Optimizer::Adam => [true, true],
-            Optimizer::Sgd => [false, false],
-            Optimizer::Momentum => [true, false],
-            Optimizer::Rmsprop => [false, true],
-        };
+        let slots = rule(config.optimizer, config.lr, 0).slots();
         let purpose = Purpose::Training { parametrisation, variance_gradient: config.variance_gradient, slots };
         let batch = config.batch.min(partition.train().len());
         let engine = Engine::with_kernels(&network, purpose, batch, threads, kernels)?;
@@ -189,10 +185,10 @@ impl<'a> Trainer<'a> {
         Ok(trainer)
     }
 
-    /// Uses this many threads from now on. The results stay the same.
+    /// Uses this many threads, at most 1024, from now on. The results stay the same.
     #[must_use]
     pub fn with_threads(mut self, threads: usize) -> Self {
-        self.threads = threads.max(1);
+        self.threads = threads.clamp(1, MAX_THREADS);
         self.engine.set_threads(self.threads);
         self
     }
@@ -294,14 +290,13 @@ impl<'a> Trainer<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::Diverged`] if the loss or, at an epoch's end, a parameter is no longer a number; the trainer is then of no more use.
-    ///
-    /// # Panics
-    ///
-    /// If the run is finished.
+    /// [`Error::Diverged`] if the loss or, at an epoch's end, a parameter is no longer a number; the trainer cannot continue after that. [`Error::Finished`] if there are no
+    /// steps left.
     pub fn step(&mut self) -> Result<Step, Error> {
         let Progress { step, steps, steps_per_epoch, .. } = self.progress();
-        assert!(step < steps, "the run is finished");
+        if step >= steps {
+            return Err(Error::Finished { steps });
+        }
         let (lr, beta) = (self.learning_rate(step), self.config.beta_at(step, steps));
         let score = self.optimise(lr, beta)?;
         let ends_epoch = (step + 1).is_multiple_of(steps_per_epoch);

@@ -46,7 +46,8 @@ impl Engine {
                         Scale::Bytes => rule.quantise(first, &mut row[..count]),
                     }
                 }
-                // SAFETY: a panel is written by one task only, within the buffers made for its features and for the batch's panels.
+                // SAFETY: a panel is written by one task only. The buffers were made for the first layer's inputs, of which these are some, and for `capacity` examples, no fewer than
+                // the panels have.
                 unsafe { target.write(&block, panel, first, count, features, capacity) };
             }
         });
@@ -62,9 +63,13 @@ struct Target {
 }
 
 impl Target {
-    /// Writes 16 examples of up to 16 features in both layouts.
+    /// Writes 16 examples of the features `first..first + count`, at most 16, in both layouts.
+    ///
+    /// # Safety
+    ///
+    /// The arrays that are not null hold `capacity` examples of `features` features, and nobody else touches this panel.
     unsafe fn write(&self, block: &[[f32; LANES]; LANES], panel: usize, first: usize, count: usize, features: usize, capacity: usize) {
-        // SAFETY: as the caller vouches.
+        // SAFETY: the caller upholds the contract.
         unsafe {
             let column_of = |feature: usize| -> [f32; LANES] { std::array::from_fn(|example| block[example][feature]) };
             for (feature, column) in (0..count).map(|feature| (feature, column_of(feature))) {

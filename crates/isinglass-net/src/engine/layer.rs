@@ -3,7 +3,7 @@
 use super::{LANES, Purpose, padded};
 use crate::buffer::Buffer;
 use crate::checkpoint::OptimizerState;
-use crate::kernels::Kernels;
+use crate::kernels::{Kernels, Sink};
 use crate::parametrisation::Parametrisation;
 use crate::{Error, Layer, LayerSpec};
 
@@ -21,6 +21,8 @@ pub struct EngineLayer {
     pub bias: Vec<f32>,
     pub optimizer: OptimizerState<Buffer>,
     pub bias_gradient: Vec<f32>,
+    /// Of the means; empty unless kept.
+    pub gradient: Buffer,
     /// Per row, the sum of squared gradients.
     pub squares: Vec<f32>,
 }
@@ -51,6 +53,7 @@ impl EngineLayer {
                 bias_v: vec![0.0; outputs],
             },
             bias_gradient: vec![0.0; outputs],
+            gradient: Buffer::new(0),
             squares: vec![0.0; outputs],
         };
         layer.means.fill(1.0);
@@ -110,6 +113,19 @@ impl EngineLayer {
         let lengths = self.optimizer.map(|own| if own.is_empty() { 0 } else { self.inputs * self.outputs });
         (lengths.theta, lengths.m, lengths.v) == (state.theta.len(), state.m.len(), state.v.len())
             && [&state.bias_m, &state.bias_v].iter().all(|bias| bias.len() == self.outputs)
+    }
+
+    /// Whether the layer has the arrays that a sink writes to.
+    pub fn has_arrays_for(&self, sink: Sink) -> bool {
+        match sink {
+            Sink::Measure => true,
+            Sink::Keep => !self.gradient.is_empty(),
+            Sink::Step(rule, parametrisation, _) => {
+                let OptimizerState { theta, m, v, .. } = &self.optimizer;
+                let [uses_m, uses_v] = rule.slots();
+                [(parametrisation.has_theta(), theta), (uses_m, m), (uses_v, v)].iter().all(|(used, array)| !used || !array.is_empty())
+            }
+        }
     }
 
     /// Whether all parameters are numbers.

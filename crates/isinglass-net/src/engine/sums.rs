@@ -1,7 +1,7 @@
 //! The forward pass of the binary network behind the layers: the signs of the means are taken as the products read them, so that the network is not kept twice.
 
 use super::{Engine, LANES, Shared, rows_of};
-use crate::kernels::{Activation, Field, Forward, Moments};
+use crate::kernels::{Field, Forward, Nonlinearity, VarianceRule};
 
 /// Turns the sums of a layer, a unit and a panel of 16 examples into neurons.
 pub type NeuronOfSums<'a> = dyn Fn(usize, usize, usize, &mut [f32]) + Sync + 'a;
@@ -18,7 +18,7 @@ impl Engine {
             };
             self.pool.run(outputs, &|_, unit| {
                 for panel in 0..panels {
-                    // SAFETY: 16 sums of this unit, which is this task's alone.
+                    // SAFETY: the 16 sums of a unit and a panel, within the array that the forward pass wrote them to; only this task touches the unit's.
                     let lanes = unsafe { std::slice::from_raw_parts_mut(sums.get().add((panel * rows + unit) * LANES), LANES) };
                     neuron(index, unit, panel, lanes);
                 }
@@ -30,9 +30,9 @@ impl Engine {
     fn sums_job(&self, index: usize) -> Forward {
         let nowhere = std::ptr::null_mut();
         Forward {
-            moments: Moments::None,
+            variance: VarianceRule::None,
             field: Field::Sum,
-            activation: Activation::Linear(1.0),
+            nonlinearity: Nonlinearity::Linear(1.0),
             out_second: nowhere,
             out_p: nowhere,
             out_q: nowhere,

@@ -19,7 +19,7 @@ mod tests;
 mod update;
 
 pub use backward::Backward;
-pub use forward::{Activation, Field, Forward, Moments, noise_counter, sum_of_lanes};
+pub use forward::{Field, Forward, Nonlinearity, VarianceRule, noise_counter, sum_of_lanes};
 pub use isinglass_simd::LANES;
 pub use update::{Rule, Sink, Update};
 

@@ -5,7 +5,7 @@
 use isinglass_simd::{LANES, Lanes, Scalar};
 
 use super::Scratch;
-use super::forward::sum_of_lanes;
+use super::forward::{sign, sum_of_lanes};
 use super::math::{flush, tanh};
 use super::product::{Broadcast, Panels, Tile, accumulate, zeros};
 use crate::parametrisation::{Betas, Parametrisation};
@@ -53,6 +53,16 @@ impl Rule {
                 memories.set_v(l, v);
                 l.div(l.mul(g, l.splat(rate)), l.add(l.sqrt(v), l.splat(EPSILON)))
             }
+        }
+    }
+
+    /// Whether the rule remembers `m`, and `v`.
+    pub fn slots(self) -> [bool; 2] {
+        match self {
+            Self::Adam { .. } => [true, true],
+            Self::Sgd { .. } => [false, false],
+            Self::Momentum { .. } => [true, false],
+            Self::Rmsprop { .. } => [false, true],
         }
     }
 
@@ -150,7 +160,7 @@ pub enum Sink {
     /// The optimiser's step.
     Step(Rule, Parametrisation, Betas),
     /// It is kept, at the place of its mean.
-    Keep(*mut f32),
+    Keep,
     /// Only its square is summed.
     Measure,
 }
@@ -178,6 +188,8 @@ pub struct Update {
     /// Null without a gradient through `Σ`.
     pub q: *const f32,
     pub sink: Sink,
+    /// The gradient; null unless it is kept.
+    pub gradient: *mut f32,
     /// Per row, the sum of its squared gradients.
     pub squares: *mut f32,
 }
@@ -187,7 +199,7 @@ const PANELS_PER_BLOCK: usize = 4;
 
 /// # Safety
 ///
-/// All pointers that are not null are good for the layer's sizes, `p` and `q` for `MR − 1` rows more; nobody else
+/// All pointers that are not null are good for the layer's sizes, `p` and `q` for `MR − 1` rows more; those that the sink uses are not null; nobody else
 /// touches the rows `first..first + rows`.
 #[inline(always)]
 pub unsafe fn update<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: &Update, first: usize, rows: usize, scratch: &mut Scratch) {
@@ -266,7 +278,7 @@ unsafe fn tile<L: Lanes, const MR: usize, const NP: usize>(
                     l.store(total, l.fma(sum, sum, l.load(total)));
                     match layer.sink {
                         Sink::Measure => {}
-                        Sink::Keep(kept) => l.store(kept.add(at(i, p)), sum),
+                        Sink::Keep => l.store(layer.gradient.add(at(i, p)), sum),
                         Sink::Step(rule, parametrisation, betas) => step(l, layer, (rule, parametrisation, betas), at(i, p), sum),
                     }
                 }
@@ -337,7 +349,7 @@ unsafe fn step<L: Lanes>(
             Parametrisation::Sign => {
                 let moved = clip(l, l.sub(l.load(layer.theta.add(at)), rule.step(l, gradient, &mut memories)));
                 l.store(layer.theta.add(at), moved);
-                l.store(means, l.select(l.less(moved, l.splat(0.0)), l.splat(-1.0), l.splat(1.0)));
+                l.store(means, sign(l, moved));
             }
         }
     }
