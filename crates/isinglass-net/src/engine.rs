@@ -1,7 +1,7 @@
 //! One mini-batch through a network, forwards and backwards.
 //!
-//! All arrays are laid out for the kernels. Activations lie in panels of 16 examples, `[panel][feature][16]`, so that means are broadcast as they lie in memory; what
-//! the gradient of the means needs lies a second time in panels of 16 features. Rows of means are padded to whole vectors, the padding being 1: it then has neither a variance nor a gradient.
+//! All arrays are laid out for the kernels. Activations are stored in panels of 16 examples, `[panel][feature][16]`, so that means are broadcast in their own order; for
+//! the gradient of the means they are stored again in panels of 16 features. Rows of means are padded to whole vectors with 1, which has neither a variance nor a gradient.
 //! Nothing is allocated during a step.
 
 mod batch;
@@ -23,7 +23,7 @@ use crate::pool::{MAX_THREADS, Pool};
 use crate::train_config::MAX_BATCH;
 use crate::{Error, Network};
 
-/// What an engine is for.
+/// The purpose of an engine.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Purpose {
     /// Forward passes only.
@@ -34,7 +34,7 @@ pub enum Purpose {
         parametrisation: Parametrisation,
         /// Whether gradients flow through `Σ`.
         variance_gradient: bool,
-        /// The optimiser's memories: `m`, `v`.
+        /// Whether the optimiser needs `m`, and `v`.
         slots: [bool; 2],
     },
 }
@@ -47,7 +47,7 @@ struct Inputs {
     transposed_square: Buffer,
 }
 
-/// What a layer's forward pass leaves for the backward pass: `∂x/∂h̄/√N` and `−2∂x/∂Σ/N`.
+/// What a layer's forward pass stores for the backward pass: `∂x/∂h̄/√N` and `−2∂x/∂Σ/N`.
 struct Slopes {
     p: Buffer,
     q: Buffer,
@@ -62,14 +62,14 @@ pub struct Engine {
     pub layers: Vec<EngineLayer>,
     inputs: Vec<Inputs>,
     slopes: Vec<Slopes>,
-    /// Gradients on their way down: those of the layer at work and of the one below.
+    /// Gradients in the backward pass: those of the current layer and of the one below.
     gradients: [Slopes; 2],
     logits: Buffer,
     fields: Vec<Buffer>,
     batch: usize,
-    /// Panels of the batch at hand.
+    /// Panels of the current batch.
     panels: usize,
-    /// Examples of the batch at hand.
+    /// Examples of the current batch.
     examples: usize,
     training: bool,
     variance_gradient: bool,
@@ -85,7 +85,7 @@ fn scratch_for(pool: &Pool, batch: usize) -> Vec<ThreadScratch> {
     (0..pool.threads()).map(|_| ThreadScratch(UnsafeCell::new(Scratch::new(batch.div_ceil(LANES))))).collect()
 }
 
-/// Rows that the last tile of a product may read beyond the last.
+/// Rows beyond the last that the last tile of a product may read.
 const SLACK: usize = 16;
 
 fn padded(features: usize) -> usize {
@@ -101,16 +101,16 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// [`Error::Config`] for a batch of no examples or more than [`MAX_BATCH`], [`Error::InstructionSet`] if `ISINGLASS_SIMD` names an instruction set that this machine does not have.
+    /// [`Error::Config`] for an empty batch or one of more than [`MAX_BATCH`] examples, [`Error::InstructionSet`] if `ISINGLASS_SIMD` names an instruction set that this machine does not have.
     pub fn new(network: &Network, purpose: Purpose, batch: usize, threads: usize) -> Result<Self, Error> {
         Self::with_kernels(network, purpose, batch, threads, Kernels::choose()?)
     }
 
     /// The same with chosen kernels.
     pub fn with_kernels(network: &Network, purpose: Purpose, batch: usize, threads: usize, kernels: Kernels) -> Result<Self, Error> {
-        // Sizes of buffers are products of this number: with the limits of a checked network they do not overflow.
+        // Sizes of buffers are products of this number; with the limits of a checked network they do not overflow.
         if !(1..=MAX_BATCH).contains(&batch) {
-            return Err(Error::config(format!("a batch of {batch} examples: from 1 to {MAX_BATCH} go through a network at once")));
+            return Err(Error::config(format!("a batch of {batch} examples: must be from 1 to {MAX_BATCH}")));
         }
         let threads = threads.clamp(1, MAX_THREADS);
         let panels = batch.div_ceil(LANES);
@@ -150,7 +150,7 @@ impl Engine {
         })
     }
 
-    /// Works with another number of threads from now on. The results stay the same.
+    /// Changes the number of threads. The results stay the same.
     pub fn set_threads(&mut self, threads: usize) {
         if threads != self.pool.threads() {
             self.pool = Pool::new(threads.clamp(1, MAX_THREADS));
@@ -158,33 +158,33 @@ impl Engine {
         }
     }
 
-    /// Examples that there is room for.
+    /// Examples that the buffers have room for.
     fn capacity(&self) -> usize {
         self.batch.next_multiple_of(LANES)
     }
 
-    /// Keeps the fields `h` of every layer from now on.
+    /// Keeps the fields `h` of every layer in later passes.
     pub fn keep_fields(&mut self) {
         let examples = self.capacity();
         self.fields = self.layers.iter().map(|layer| Buffer::new(examples * rows_of(layer.outputs))).collect();
     }
 
-    /// Keeps the gradients of every layer's means from now on.
+    /// Makes room for [`Sink::Keep`].
     pub fn keep_gradients(&mut self) {
         self.layers.iter_mut().for_each(|layer| layer.gradient = Buffer::new(layer.means.len()));
     }
 
-    /// The most examples of a batch.
+    /// The largest number of examples in a batch.
     pub fn batch(&self) -> usize {
         self.batch
     }
 
-    /// Examples of the batch at hand.
+    /// Examples of the current batch.
     pub fn examples(&self) -> usize {
         self.examples
     }
 
-    /// The neuron (or, of the last layer, the logit) of an example.
+    /// A neuron (in the last layer, a logit) for an example.
     pub fn neuron(&self, layer: usize, unit: usize, example: usize) -> f32 {
         let (panel, lane) = (example / LANES, example % LANES);
         match self.inputs.get(layer + 1) {
@@ -193,14 +193,14 @@ impl Engine {
         }
     }
 
-    /// The field `h` of an example, if it was kept.
+    /// The field `h` for an example. Fields must be kept.
     pub fn field(&self, layer: usize, unit: usize, example: usize) -> f32 {
         let layout = &self.layers[layer];
         let rows = if layer + 1 < self.layers.len() { layout.outputs } else { rows_of(layout.outputs) };
         self.fields[layer][(example / LANES * rows + unit) * LANES + example % LANES]
     }
 
-    /// Forward through all layers; `key` names the noise of a layer, where noise is drawn.
+    /// Forward through all layers; `key` gives the key of a layer's noise.
     pub fn forward(&mut self, key: impl Fn(usize) -> [u32; 2]) {
         for index in 0..self.layers.len() {
             self.forward_layer(index, self.forward_job(index, key(index)));
@@ -218,7 +218,7 @@ impl Engine {
         });
     }
 
-    /// What a layer's forward pass reads, does and writes.
+    /// A layer's forward pass, for the kernels.
     fn forward_job(&self, index: usize, key: [u32; 2]) -> Forward {
         let layer = &self.layers[index];
         let inputs = &self.inputs[index];
@@ -251,9 +251,13 @@ impl Engine {
         }
     }
 
-    /// Backward through all layers, after [`Engine::score`] has left the gradient of the logits. `sink` says what becomes of the gradients of a layer.
+    /// Backward through all layers, after [`Engine::score`] has stored the gradient of the logits. `sink` decides what is done with the gradients of a layer.
     ///
-    /// Returns the squared norm of every layer's gradient.
+    /// `norms` receives the squared norm of every layer's gradient.
+    ///
+    /// # Panics
+    ///
+    /// If the engine is not for training, or has no arrays for a sink. Callers make engines for their sinks.
     pub fn backward(&mut self, mut sink: impl FnMut(usize) -> LayerSink, norms: &mut [f64]) {
         assert!(self.training, "an engine made for evaluation has no gradients");
         for index in (0..self.layers.len()).rev() {
@@ -274,7 +278,7 @@ impl Engine {
     fn backward_layer(&mut self, index: usize) {
         let layer = &self.layers[index];
         let below = &self.layers[index - 1];
-        let [at_work, next] = &self.gradients;
+        let [current, next] = &self.gradients;
         let job = Shared(Backward {
             inputs: layer.inputs,
             outputs: layer.outputs,
@@ -284,8 +288,8 @@ impl Engine {
             variance: layer.spec.variance,
             x: self.inputs[index].x.pointer(),
             out_rows: rows_of(layer.outputs),
-            p: at_work.p.pointer(),
-            q: at_work.q.pointer(),
+            p: current.p.pointer(),
+            q: current.q.pointer(),
             below_p: self.slopes[index - 1].p.pointer(),
             below_q: self.slopes[index - 1].q.pointer(),
             in_rows: rows_of(below.outputs),
@@ -299,7 +303,7 @@ impl Engine {
         });
     }
 
-    /// The gradient of a layer's means and biases, and what becomes of it.
+    /// The gradient of a layer's means and biases, and its use.
     fn update_layer(&mut self, index: usize, sink: LayerSink) {
         let capacity = self.capacity();
         let layer = &mut self.layers[index];
@@ -347,15 +351,15 @@ impl Engine {
     }
 }
 
-/// What becomes of a layer's gradients.
+/// What is done with a layer's gradients.
 pub struct LayerSink {
-    /// Of the means'.
+    /// Those of the means.
     pub means: Sink,
-    /// The biases' rule; `None` keeps their gradients.
+    /// The rule for the biases; `None` keeps their gradients.
     pub bias: Option<Rule>,
 }
 
-/// Where tasks write, shared by those that work on different rows or panels.
+/// Pointers shared by tasks that work on different rows or panels.
 struct Shared<T>(T);
 
 // SAFETY: different tasks write through the pointers to different rows or panels.
@@ -367,7 +371,7 @@ impl<T> Shared<T> {
     }
 }
 
-/// Cuts rows into chunks and hands them to the threads. How they are cut changes no result, only the time.
+/// Splits rows into chunks and hands them to the threads. The split affects only the time, not the results.
 fn over_chunks(pool: &mut Pool, rows: usize, tile_rows: usize, task: &(dyn Fn(usize, usize, usize) + Sync)) {
     let size = chunk_rows(rows, tile_rows, pool.threads());
     pool.run(rows.div_ceil(size), &|worker, chunk| {
@@ -376,7 +380,7 @@ fn over_chunks(pool: &mut Pool, rows: usize, tile_rows: usize, task: &(dyn Fn(us
     });
 }
 
-/// The chunk size whose slowest thread has least to do; of equal ones the largest, which reads the inputs least often.
+/// The chunk size that minimises the work of the busiest thread; of equal ones the largest, which reads the inputs least often.
 fn chunk_rows(rows: usize, tile_rows: usize, threads: usize) -> usize {
     let cost = |size: usize| rows.div_ceil(size).div_ceil(threads) * size.next_multiple_of(tile_rows);
     (1..=MAX_ROWS / LANES).rev().map(|vectors| vectors * LANES).min_by_key(|&size| cost(size)).unwrap_or(MAX_ROWS)

@@ -1,4 +1,4 @@
-//! The gradient of the loss, as the trainer would use it.
+//! The gradient of the loss, as the trainer computes it.
 //!
 //! ```
 //! use isinglass_net::{Examples, Gradients, Init, Network};
@@ -35,11 +35,11 @@ pub struct LayerGradients {
 }
 
 impl Gradients {
-    /// The gradients on the examples at `indices`, one batch. Where noise is drawn it is that of [`lrt_noise`](crate::lrt_noise) with seed 0 and step 0.
+    /// The gradients on the examples at `indices`, as one batch. Noise, where it is drawn, is that of [`lrt_noise`](crate::lrt_noise) with seed 0 and step 0.
     ///
     /// # Errors
     ///
-    /// [`Error::Examples`] if they do not fit the network, none is chosen, or there are more than one batch can hold.
+    /// [`Error::Examples`] if the examples do not fit the network or no index is given; [`Error::Config`] if there are more than fit one batch.
     pub fn new(
         network: &Network,
         examples: &Examples<'_>,

@@ -1,7 +1,7 @@
-//! One layer: what it does ([`LayerSpec`]), and the numbers it does it with ([`Layer`]).
+//! One layer: its shape and rules ([`LayerSpec`]), and its parameters ([`Layer`]).
 //!
-//! What makes a layer a hidden or an output layer is in its specification, never in its place in the network: how its field is made, what its inputs add to the variance `Σ`, and what its
-//! neurons do with the field.
+//! The specification, not the position in the network, makes a layer a hidden or an output layer: how its field is computed, how its inputs add to the variance `Σ`, and how its
+//! neurons respond to the field.
 //!
 //! ```
 //! use isinglass_net::{Layer, NetworkConfig};
@@ -24,7 +24,7 @@ use isinglass_theory::activation::Phi;
 use crate::kernels::{Field, Nonlinearity, VarianceRule};
 use crate::{Error, Surrogate};
 
-/// What a layer does: its shape and its rules.
+/// A layer's shape and rules.
 ///
 /// [`NetworkConfig::layers`](crate::NetworkConfig::layers) makes the specifications of a network.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -36,15 +36,15 @@ pub struct LayerSpec {
     pub(crate) uses_signs: bool,
     /// How the inputs add to `Σ`.
     pub(crate) variance: VarianceRule,
-    /// How the field is made of `h̄` and `Σ`. The key of sampled fields is set in every pass.
+    /// How the field follows from `h̄` and `Σ`. The key of sampled fields is set in every pass.
     pub(crate) field: Field,
-    /// What the surrogate's neurons do with the field.
+    /// How the surrogate's neurons respond to the field.
     pub(crate) nonlinearity: Nonlinearity,
-    /// What the binary network's units do with it.
+    /// How the binary network's units respond to it.
     pub(crate) unit: Unit,
 }
 
-/// What a unit of the binary network behind a surrogate does with its field.
+/// How a unit of the binary network behind a surrogate responds to its field.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Unit {
     /// A neuron without noise: `sign(h)`, with `sign(0) = +1`.
@@ -123,12 +123,12 @@ impl LayerSpec {
         }
     }
 
-    /// Units below.
+    /// Number of inputs.
     pub fn inputs(&self) -> usize {
         self.inputs
     }
 
-    /// Units of this layer.
+    /// Number of units.
     pub fn outputs(&self) -> usize {
         self.outputs
     }
@@ -143,7 +143,7 @@ impl LayerSpec {
         self.has_binary_weights
     }
 
-    /// Whether its fields are the network's outputs.
+    /// Whether it is an output layer.
     pub fn is_output(&self) -> bool {
         matches!(self.unit, Unit::Output { .. })
     }
@@ -153,7 +153,7 @@ impl LayerSpec {
 fn is_stochastic(surrogate: Surrogate, neuron: Neuron) -> bool {
     match (surrogate, neuron) {
         (_, Neuron::Probit(_) | Neuron::Logistic(_)) => true,
-        // In the deterministic surrogate a chosen gain is not the mean of a real neuron; the neuron behind it is the sign.
+        // In the deterministic surrogate a chosen gain is not the mean of a stochastic neuron; the neuron behind it is the sign.
         (Surrogate::LrtBinary, _) => true,
         _ => false,
     }
@@ -177,11 +177,11 @@ pub struct Layer {
 }
 
 impl Layer {
-    /// Puts a layer together. Means lie row by row, `means[output · inputs + input]`.
+    /// Builds a layer. Means are stored row by row, `means[output · inputs + input]`.
     ///
     /// # Errors
     ///
-    /// [`Error::Layer`] if there are not as many means and biases as the shape needs, one is not finite, or a mean of a binary weight lies outside `[−1, 1]`.
+    /// [`Error::Layer`] if the numbers of means and biases do not match the shape, one is not finite, or the mean of a binary weight lies outside `[−1, 1]`.
     pub fn new(spec: LayerSpec, means: Vec<f32>, bias: Vec<f32>) -> Result<Self, Error> {
         let LayerSpec { inputs, outputs, .. } = spec;
         if means.len() != spec.weights() {
@@ -202,17 +202,17 @@ impl Layer {
         Ok(Self { spec, means, bias })
     }
 
-    /// What the layer does.
+    /// The specification.
     pub fn spec(&self) -> &LayerSpec {
         &self.spec
     }
 
-    /// Units below.
+    /// Number of inputs.
     pub fn inputs(&self) -> usize {
         self.spec.inputs
     }
 
-    /// Units of this layer.
+    /// Number of units.
     pub fn outputs(&self) -> usize {
         self.spec.outputs
     }
@@ -231,7 +231,7 @@ impl Layer {
         &self.means[unit * self.spec.inputs..(unit + 1) * self.spec.inputs]
     }
 
-    /// The means of every unit's weights, one unit after the other.
+    /// The means of every unit's weights, unit by unit.
     pub fn rows(&self) -> impl ExactSizeIterator<Item = &[f32]> {
         self.means.chunks_exact(self.spec.inputs)
     }
@@ -272,7 +272,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_does_not_fit_is_refused() {
+    fn wrong_counts_and_values_are_refused() {
         let config = NetworkConfig { inputs: 3, hidden: vec![2], classes: 2, ..NetworkConfig::default() };
         let spec = config.layers().unwrap()[0];
         let message = |means: Vec<f32>, bias: Vec<f32>| Layer::new(spec, means, bias).unwrap_err().to_string();

@@ -1,6 +1,6 @@
-//! The noise of local reparameterisation: standard normal numbers that are named, not drawn in turn.
+//! The noise of local reparameterisation: standard normal numbers that are addressed, not drawn in sequence.
 //!
-//! `ε` of a unit and an example in a step follows from the seed, the step and the layer alone; it can be computed again at any time.
+//! `ε` of a unit and an example depends only on the seed, the step, the layer and their places; it can be computed again at any time.
 
 use crate::kernels::{Kernels, LANES, noise_counter};
 use crate::{Error, Rng};

@@ -9,7 +9,7 @@ use crate::LayerSpec;
 /// What the optimiser keeps of a layer; arrays it does not need are empty. Matrices have the shape of the means, with padding in an engine and without in a checkpoint.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct OptimizerState<Matrix> {
-    /// `θ`, where it is not the means that are moved.
+    /// `θ`, where the optimiser does not move the means themselves.
     pub theta: Matrix,
     /// Averages of the gradients of the means.
     pub m: Matrix,
@@ -45,7 +45,7 @@ const LAYER_ARRAYS: [(&str, Shape); 7] = [
     ("bias_v", Shape::Vector),
 ];
 
-/// A layer in training, borrowed from wherever it is.
+/// The arrays of a layer in training, borrowed.
 pub(crate) struct StoredLayer<'a>([&'a [f32]; LAYER_ARRAYS.len()], [usize; 3]);
 
 impl<'a> StoredLayer<'a> {
@@ -82,7 +82,7 @@ fn tensor_name(index: usize, name: &str) -> String {
 /// Means, biases and the optimiser's state of a layer, as they are read.
 pub(super) type LayerValues = (Vec<f32>, Vec<f32>, OptimizerState<Vec<f32>>);
 
-/// Reads a layer's arrays in their order. `read` takes the name and shape of a tensor; `missing` says that there is none.
+/// Reads a layer's arrays in their order. `read` takes the name and shape of a tensor; `missing` makes the error for one that is required.
 pub(super) fn read_layer(
     index: usize,
     spec: &LayerSpec,
@@ -104,7 +104,7 @@ pub(super) fn read_layer(
     Ok((means, bias, OptimizerState { theta, m, v, bias_m, bias_v }))
 }
 
-/// Rows of numbers as they lie in memory, with or without padding between them.
+/// Rows of numbers in memory, with or without padding between them.
 pub(super) struct Array<'a> {
     pub shape: Vec<usize>,
     stride: usize,
@@ -127,7 +127,7 @@ impl<'a> Array<'a> {
         Self { shape: vec![values.len()], stride: values.len(), values: Numbers::Floats(values) }
     }
 
-    /// Numbers of examples.
+    /// Indices of examples.
     pub fn indices(values: &'a [u32]) -> Self {
         Self { shape: vec![values.len()], stride: values.len(), values: Numbers::Indices(values) }
     }

@@ -4,7 +4,7 @@ use super::{Engine, LANES, Shared};
 use crate::InputRule;
 use crate::examples::Rows;
 
-/// What a batch holds.
+/// The values that a batch holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
     /// The network's inputs.
@@ -14,7 +14,7 @@ pub enum Scale {
 }
 
 impl Engine {
-    /// Takes the given rows as the batch.
+    /// Loads the given rows as the batch.
     ///
     /// # Panics
     ///
@@ -37,7 +37,7 @@ impl Engine {
             let members = &indices[panel * LANES..indices.len().min((panel + 1) * LANES)];
             for first in (0..features).step_by(LANES) {
                 let count = LANES.min(features - first);
-                // One row per example, as the examples lie in memory; the padding of the last panel stays 0.
+                // One row per example; the padding of the last panel stays 0.
                 let mut block = [[0.0f32; LANES]; LANES];
                 for (row, &index) in block.iter_mut().zip(members) {
                     rows.copy_part(index as usize, first, &mut row[..count]);
@@ -54,7 +54,7 @@ impl Engine {
     }
 }
 
-/// The arrays of the first layer's inputs; null where there is none.
+/// The arrays of the first layer's inputs; null where the engine has none.
 struct Target {
     x: *mut f32,
     second: *mut f32,

@@ -1,4 +1,4 @@
-//! One layer as the kernels see it.
+//! One layer, laid out for the kernels.
 
 use super::{LANES, Purpose, padded};
 use crate::buffer::Buffer;
@@ -7,7 +7,7 @@ use crate::kernels::{Kernels, Sink};
 use crate::parametrisation::Parametrisation;
 use crate::{Error, Layer, LayerSpec};
 
-/// `θ` of the padding: its tanh is 1.
+/// The `θ` of the padding: its tanh is 1.
 const PADDING_THETA: f32 = 20.0;
 
 /// A layer's parameters, the optimiser's state, and its rules.
@@ -15,7 +15,7 @@ pub struct EngineLayer {
     pub spec: LayerSpec,
     pub inputs: usize,
     pub outputs: usize,
-    /// From one row of the means to the next.
+    /// Floats from one row of the means to the next.
     pub stride: usize,
     pub means: Buffer,
     pub bias: Vec<f32>,
@@ -83,7 +83,7 @@ impl EngineLayer {
         &self.means[unit * self.stride..][..self.inputs]
     }
 
-    /// Any array of the means' shape, without padding.
+    /// An array of the means' shape without its padding.
     pub fn compact(&self, array: &[f32]) -> Vec<f32> {
         array.chunks_exact(self.stride).flat_map(|row| &row[..self.inputs]).copied().collect()
     }
@@ -133,7 +133,7 @@ impl EngineLayer {
         [&self.means[..], &self.optimizer.theta[..], &self.bias[..]].into_iter().flatten().all(|value| value.is_finite())
     }
 
-    /// Sets every mean to the sign of what it is, `sign(0) = +1`.
+    /// Replaces every mean by its sign, `sign(0) = +1`.
     pub fn polarise(&mut self) {
         self.means.iter_mut().for_each(|mean| *mean = if *mean < 0.0 { -1.0 } else { 1.0 });
     }

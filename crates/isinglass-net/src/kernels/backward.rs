@@ -25,7 +25,7 @@ pub struct Backward {
     pub p: *const f32,
     /// Null without a gradient through `Σ`.
     pub q: *const f32,
-    /// What the layer below stored in its forward pass: `∂x/∂h̄/√N`, `−2∂x/∂Σ/N`, with [`Backward::in_rows`] features per panel.
+    /// Stored by the layer below in its forward pass: `∂x/∂h̄/√N`, `−2∂x/∂Σ/N`, with [`Backward::in_rows`] features per panel.
     pub below_p: *const f32,
     /// Null without a gradient through `Σ`.
     pub below_q: *const f32,
@@ -38,7 +38,7 @@ pub struct Backward {
 
 /// # Safety
 ///
-/// All pointers that are not null are good for the layer's sizes; nobody else writes to the inputs `first..first + count`, of which there are at most [`MAX_ROWS`]; `first` is a
+/// All pointers that are not null are valid for the layer's sizes; nobody else writes to the inputs `first..first + count`, of which there are at most [`MAX_ROWS`]; `first` is a
 /// multiple of 16.
 #[inline(always)]
 pub unsafe fn backward<L: Lanes, const MR: usize, const NP: usize>(
@@ -93,7 +93,7 @@ pub unsafe fn backward<L: Lanes, const MR: usize, const NP: usize>(
 }
 
 impl Scratch {
-    /// Copies a piece of a row of means, whole vectors, and its `M²` or `1 − M²`.
+    /// Copies a segment of a row of means, whole vectors, and its `M²` or `1 − M²`.
     #[inline(always)]
     fn take_columns<L: Lanes>(&mut self, l: L, variance: VarianceRule, has_q: bool, k: usize, from: &[f32]) {
         let one = l.splat(1.0);

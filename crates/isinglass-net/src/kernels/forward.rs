@@ -1,4 +1,4 @@
-//! Forward through some rows of a layer: two products, then everything pointwise while the tile is in cache.
+//! Forward through some rows of a layer: two products, then the pointwise functions while the tile is in cache.
 //!
 //! `h̄ = M x/√N + b`, `Σ` by the layer's [`VarianceRule`], the field `h` by its [`Field`], the neuron by its [`Nonlinearity`]. Every
 //! neuron is stored with the factors of its gradient in the backward pass: `P = ∂x/∂h̄ / √N` and `Q = −2 ∂x/∂Σ / N`.
@@ -9,11 +9,11 @@ use super::math::{Response, abs, erf, flush, normal, tanh};
 use super::product::{Broadcast, Panels, Sums, block};
 use super::{BLOCK, BLOCK_STRIDE, MAX_ROWS, Scratch};
 
-/// The least variance under the root that divides a field, and the least that noise is drawn with. A variance of exactly 0 is not raised: there the neuron
+/// The smallest variance that divides a field or scales its noise. A variance of exactly 0 is not raised: there the neuron
 /// is the sign of its mean field.
 pub const VARIANCE_FLOOR: f32 = 1e-6;
 
-/// What the variance `Σ` of a field consists of.
+/// How the variance `Σ` of a field is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VarianceRule {
     /// No variance.
@@ -29,7 +29,7 @@ pub enum VarianceRule {
 pub enum Field {
     /// `h = h̄/√(noise + spread·Σ)`.
     Averaged { noise: f32, spread: f32 },
-    /// `h = h̄ + √Σ ε`; the key names the sequence of `ε`.
+    /// `h = h̄ + √Σ ε`; the key selects the sequence of `ε`.
     Sampled { key: [u32; 2] },
     /// `h = h̄`.
     Plain,
@@ -90,7 +90,7 @@ pub struct Forward {
 
 /// # Safety
 ///
-/// All pointers that are not null are good for the layer's sizes; nobody else writes to the rows `first..first + rows`, of which there are at most [`MAX_ROWS`]; `first` is a
+/// All pointers that are not null are valid for the layer's sizes; nobody else writes to the rows `first..first + rows`, of which there are at most [`MAX_ROWS`]; `first` is a
 /// multiple of 16.
 #[inline(always)]
 pub unsafe fn forward<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: &Forward, first: usize, rows: usize, scratch: &mut Scratch) {
@@ -138,8 +138,8 @@ unsafe fn products<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: &For
 }
 
 impl Scratch {
-    /// Copies a piece of a row of means, whole vectors, and what goes into the second product: `M²` or `1 − M²`; adds `1 − M²` to the row's sums. The padding of the means is 1, so
-    /// it adds nothing.
+    /// Copies a segment of a row of means, whole vectors, and the factors of the second product: `M²` or `1 − M²`; adds `1 − M²` to the row's sums. The padding of the means is 1 and
+    /// adds nothing.
     #[inline(always)]
     fn take_row<L: Lanes>(&mut self, l: L, layer: &Forward, row: usize, from: &[f32]) {
         let one = l.splat(1.0);
@@ -171,7 +171,7 @@ impl Scratch {
     }
 }
 
-/// Where the noise of a unit and a panel of examples begins in its layer's sequence.
+/// The place in its layer's sequence where the noise of a unit and a panel of examples begins.
 pub fn noise_counter(unit: usize, panels: usize, panel: usize) -> u64 {
     (unit as u64 * panels as u64 + panel as u64) * LANES as u64
 }
@@ -225,7 +225,7 @@ unsafe fn neurons<L: Lanes>(l: L, layer: &Forward, output: usize, row: usize, sc
     }
 }
 
-/// Stores what later passes need of 16 neurons.
+/// Stores 16 neurons, and their derivatives for the backward pass.
 ///
 /// # Safety
 ///
@@ -328,7 +328,7 @@ fn activate<L: Lanes>(l: L, rule: Nonlinearity, h: L::Floats) -> Response<L::Flo
     }
 }
 
-/// Writes finished rows again in panels of 16 features. Rows beyond the last stay as they are: zero.
+/// Writes finished rows again in panels of 16 features. Rows beyond the last stay zero.
 ///
 /// # Safety
 ///

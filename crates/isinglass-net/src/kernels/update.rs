@@ -1,4 +1,4 @@
-//! The gradient of some rows of means, and the step of the optimiser, at once: the gradient stays in registers.
+//! The gradient of some rows of means, and the optimiser's step in the same pass: the gradient stays in registers.
 //!
 //! `∂L/∂M_ij = Σ_s P_is x_js + M_ij Σ_s Q_is x_js²`, over the examples `s`.
 
@@ -66,7 +66,7 @@ impl Rule {
         }
     }
 
-    /// The step for one gradient of a bias; `m` and `v` are the optimiser's memories. It has the same bits on every machine.
+    /// The step for one gradient of a bias; `m` and `v` are the optimiser's averages. It has the same bits on every machine.
     pub fn step_of(self, gradient: f32, m: &mut f32, v: &mut f32) -> f32 {
         let mut memories = OfBias { m: [*m; LANES], v: [*v; LANES] };
         let step = self.step(Scalar, [gradient; LANES], &mut memories);
@@ -75,19 +75,19 @@ impl Rule {
     }
 }
 
-/// The optimiser's memories of 16 parameters, and how their gradients are rounded. Means and biases differ in the latter, and stay as they are: equal seeds give equal bits.
+/// The optimiser's averages for 16 parameters, and how their gradients are rounded. Means and biases round differently, and must keep doing so: equal seeds give equal bits.
 trait Memories<L: Lanes> {
     fn m(&self, l: L) -> L::Floats;
     fn v(&self, l: L) -> L::Floats;
     fn set_m(&mut self, l: L, m: L::Floats);
     fn set_v(&mut self, l: L, v: L::Floats);
-    /// A gradient, without what is too small to matter.
+    /// A gradient with negligible values set to 0, or unchanged.
     fn flushed(&self, l: L, g: L::Floats) -> L::Floats;
     /// `weight·g²`.
     fn square(&self, l: L, g: L::Floats, weight: f32) -> L::Floats;
 }
 
-/// In arrays of a layer. Only [`step`] makes one, whose caller sees to it that the memories that the rule uses are there.
+/// In arrays of a layer. Only [`step`] makes one; its caller ensures that the layer has the averages that the rule uses.
 struct OfMeans {
     m: *mut f32,
     v: *mut f32,
@@ -96,7 +96,7 @@ struct OfMeans {
 impl<L: Lanes> Memories<L> for OfMeans {
     #[inline(always)]
     fn m(&self, l: L) -> L::Floats {
-        // SAFETY: 16 floats that nobody else touches; here and below.
+        // SAFETY: 16 floats that nobody else touches, here and below.
         unsafe { l.load(self.m) }
     }
     #[inline(always)]
@@ -121,7 +121,7 @@ impl<L: Lanes> Memories<L> for OfMeans {
     }
 }
 
-/// By value, of one bias in all lanes.
+/// By value: one bias in all lanes.
 struct OfBias<F> {
     m: F,
     v: F,
@@ -154,12 +154,12 @@ impl<L: Lanes> Memories<L> for OfBias<L::Floats> {
     }
 }
 
-/// What becomes of the gradient.
+/// What is done with the gradient.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Sink {
     /// The optimiser's step.
     Step(Rule, Parametrisation, Betas),
-    /// It is kept, at the place of its mean.
+    /// It is stored in the layout of the means.
     Keep,
     /// Only its square is summed.
     Measure,
@@ -174,9 +174,9 @@ pub struct Update {
     /// Examples that the arrays can hold.
     pub capacity: usize,
     pub means: *mut f32,
-    /// Null where the means are the parameter.
+    /// Null where the optimiser moves the means.
     pub theta: *mut f32,
-    /// The optimiser's memories; null where it has none.
+    /// The optimiser's averages; null where it has none.
     pub m: *mut f32,
     pub v: *mut f32,
     /// The inputs and their squares in panels of 16 features, `[feature/16][example][16]`.
@@ -194,12 +194,12 @@ pub struct Update {
     pub squares: *mut f32,
 }
 
-/// Panels of 16 inputs that are worked on while they are in cache.
+/// Panels of 16 inputs per block, which stays in cache.
 const PANELS_PER_BLOCK: usize = 4;
 
 /// # Safety
 ///
-/// All pointers that are not null are good for the layer's sizes, `p` and `q` for `MR − 1` rows more; those that the sink uses are not null; nobody else
+/// All pointers that are not null are valid for the layer's sizes, `p` and `q` for `MR − 1` rows more; those that the sink uses are not null; nobody else
 /// touches the rows `first..first + rows`.
 #[inline(always)]
 pub unsafe fn update<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: &Update, first: usize, rows: usize, scratch: &mut Scratch) {
@@ -232,7 +232,7 @@ pub unsafe fn update<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: &U
     }
 }
 
-/// A tile of the gradient, and what becomes of it; the first `valid` rows are within the chunk.
+/// A tile of the gradient, passed to the sink; the first `valid` rows are within the chunk.
 ///
 /// # Safety
 ///
@@ -249,7 +249,7 @@ unsafe fn tile<L: Lanes, const MR: usize, const NP: usize>(
     // SAFETY: the caller upholds the contract.
     unsafe {
         let at = |i: usize, p: usize| (row + i) * layer.stride + (panel + p) * LANES;
-        // They come from main memory, and arrive while the products are computed.
+        // These come from main memory, and arrive while the products are computed.
         for array in [layer.means, layer.theta, layer.m, layer.v] {
             if !array.is_null() {
                 for i in 0..MR {
