@@ -401,4 +401,16 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    #[should_panic(expected = "made for something else")]
+    fn steps_need_the_arrays_of_their_optimiser() {
+        let network = Network::builder(3).hidden([2]).classes(2).init(crate::Init::Uniform, 1).unwrap();
+        let purpose = Purpose::Training { parametrisation: Parametrisation::Free, variance_gradient: true, slots: [false; 2] };
+        let mut engine = Engine::new(&network, purpose, 1, 1).unwrap();
+        let rule = Rule::Momentum { rate: 0.1 };
+        let betas = crate::parametrisation::Betas { now: 1.0, next: 1.0 };
+        let means = Sink::Step(rule, Parametrisation::Free, betas);
+        engine.backward(|_| LayerSink { means, bias: Some(rule) }, &mut [0.0; 2]);
+    }
 }

@@ -15,7 +15,7 @@ pub(crate) struct OptimizerState<Matrix> {
     pub m: Matrix,
     /// Averages of their squares.
     pub v: Matrix,
-    /// The same of the biases.
+    /// The same for the biases.
     pub bias_m: Vec<f32>,
     pub bias_v: Vec<f32>,
 }
@@ -46,10 +46,16 @@ const LAYER_ARRAYS: [(&str, Shape); 7] = [
 ];
 
 /// The arrays of a layer in training, borrowed.
-pub(crate) struct StoredLayer<'a>([&'a [f32]; LAYER_ARRAYS.len()], [usize; 3]);
+pub(crate) struct StoredLayer<'a> {
+    /// In the order of [`LAYER_ARRAYS`].
+    arrays: [&'a [f32]; LAYER_ARRAYS.len()],
+    rows: usize,
+    columns: usize,
+    stride: usize,
+}
 
 impl<'a> StoredLayer<'a> {
-    /// The rows of all matrices begin `stride` apart.
+    /// Borrows the arrays of a layer. The rows of all matrices begin `stride` apart.
     pub fn new<Matrix: Deref<Target = [f32]>>(
         spec: &LayerSpec,
         stride: usize,
@@ -58,12 +64,13 @@ impl<'a> StoredLayer<'a> {
         state: &'a OptimizerState<Matrix>,
     ) -> Self {
         let OptimizerState { theta, m, v, bias_m, bias_v } = state;
-        Self([means, bias, theta, m, v, bias_m, bias_v], [spec.outputs(), spec.inputs(), stride])
+        let arrays = [means, bias, theta, m, v, bias_m, bias_v];
+        Self { arrays, rows: spec.outputs(), columns: spec.inputs(), stride }
     }
 
     /// The layer's tensors, named as those of layer `index`.
     pub(super) fn tensors(&self, index: usize) -> [(String, Array<'a>); LAYER_ARRAYS.len()] {
-        let Self(arrays, [rows, columns, stride]) = *self;
+        let Self { arrays, rows, columns, stride } = *self;
         std::array::from_fn(|i| {
             let (name, shape) = LAYER_ARRAYS[i];
             let array = match shape {

@@ -32,25 +32,25 @@ const EPSILON: f32 = 1e-8;
 impl Rule {
     /// The steps for 16 gradients.
     #[inline(always)]
-    fn step<L: Lanes>(self, l: L, g: L::Floats, memories: &mut impl Memories<L>) -> L::Floats {
+    fn step<L: Lanes>(self, l: L, g: L::Floats, averages: &mut impl Averages<L>) -> L::Floats {
         match self {
             Self::Adam { rate, root } => {
-                let g = memories.flushed(l, g);
-                let m = flush(l, l.fma(memories.m(l), l.splat(BETA_1), l.mul(g, l.splat(1.0 - BETA_1))));
-                let v = flush(l, l.fma(memories.v(l), l.splat(BETA_2), memories.square(l, g, 1.0 - BETA_2)));
-                memories.set_m(l, m);
-                memories.set_v(l, v);
+                let g = averages.flushed(l, g);
+                let m = flush(l, l.fma(averages.m(l), l.splat(BETA_1), l.mul(g, l.splat(1.0 - BETA_1))));
+                let v = flush(l, l.fma(averages.v(l), l.splat(BETA_2), averages.square(l, g, 1.0 - BETA_2)));
+                averages.set_m(l, m);
+                averages.set_v(l, v);
                 l.div(l.mul(m, l.splat(rate)), l.fma(l.sqrt(v), l.splat(root), l.splat(EPSILON)))
             }
             Self::Sgd { rate } => l.mul(g, l.splat(rate)),
             Self::Momentum { rate } => {
-                let m = flush(l, l.fma(memories.m(l), l.splat(MOMENTUM), g));
-                memories.set_m(l, m);
+                let m = flush(l, l.fma(averages.m(l), l.splat(MOMENTUM), g));
+                averages.set_m(l, m);
                 l.mul(m, l.splat(rate))
             }
             Self::Rmsprop { rate } => {
-                let v = flush(l, l.fma(memories.v(l), l.splat(DECAY), memories.square(l, g, 1.0 - DECAY)));
-                memories.set_v(l, v);
+                let v = flush(l, l.fma(averages.v(l), l.splat(DECAY), averages.square(l, g, 1.0 - DECAY)));
+                averages.set_v(l, v);
                 l.div(l.mul(g, l.splat(rate)), l.add(l.sqrt(v), l.splat(EPSILON)))
             }
         }
@@ -68,15 +68,15 @@ impl Rule {
 
     /// The step for one gradient of a bias; `m` and `v` are the optimiser's averages. It has the same bits on every machine.
     pub fn step_of(self, gradient: f32, m: &mut f32, v: &mut f32) -> f32 {
-        let mut memories = OfBias { m: [*m; LANES], v: [*v; LANES] };
-        let step = self.step(Scalar, [gradient; LANES], &mut memories);
-        (*m, *v) = (memories.m[0], memories.v[0]);
+        let mut averages = OfBias { m: [*m; LANES], v: [*v; LANES] };
+        let step = self.step(Scalar, [gradient; LANES], &mut averages);
+        (*m, *v) = (averages.m[0], averages.v[0]);
         step[0]
     }
 }
 
 /// The optimiser's averages for 16 parameters, and how their gradients are rounded. Means and biases round differently, and must keep doing so: equal seeds give equal bits.
-trait Memories<L: Lanes> {
+trait Averages<L: Lanes> {
     fn m(&self, l: L) -> L::Floats;
     fn v(&self, l: L) -> L::Floats;
     fn set_m(&mut self, l: L, m: L::Floats);
@@ -93,7 +93,7 @@ struct OfMeans {
     v: *mut f32,
 }
 
-impl<L: Lanes> Memories<L> for OfMeans {
+impl<L: Lanes> Averages<L> for OfMeans {
     #[inline(always)]
     fn m(&self, l: L) -> L::Floats {
         // SAFETY: 16 floats that nobody else touches, here and below.
@@ -127,7 +127,7 @@ struct OfBias<F> {
     v: F,
 }
 
-impl<L: Lanes> Memories<L> for OfBias<L::Floats> {
+impl<L: Lanes> Averages<L> for OfBias<L::Floats> {
     #[inline(always)]
     fn m(&self, _: L) -> L::Floats {
         self.m
@@ -329,12 +329,12 @@ unsafe fn step<L: Lanes>(
     // SAFETY: the caller upholds the contract.
     unsafe {
         let means = layer.means.add(at);
-        let mut memories = OfMeans { m: layer.m.wrapping_add(at), v: layer.v.wrapping_add(at) };
+        let mut averages = OfMeans { m: layer.m.wrapping_add(at), v: layer.v.wrapping_add(at) };
         match parametrisation {
-            Parametrisation::Free => l.store(means, l.sub(l.load(means), rule.step(l, gradient, &mut memories))),
-            Parametrisation::Clip => l.store(means, clip(l, l.sub(l.load(means), rule.step(l, gradient, &mut memories)))),
+            Parametrisation::Free => l.store(means, l.sub(l.load(means), rule.step(l, gradient, &mut averages))),
+            Parametrisation::Clip => l.store(means, clip(l, l.sub(l.load(means), rule.step(l, gradient, &mut averages)))),
             Parametrisation::ScaledClip => {
-                let step = rule.step(l, l.mul(gradient, l.splat(betas.now)), &mut memories);
+                let step = rule.step(l, l.mul(gradient, l.splat(betas.now)), &mut averages);
                 let moved = clip(l, l.sub(l.load(layer.theta.add(at)), step));
                 l.store(layer.theta.add(at), moved);
                 l.store(means, clip(l, l.mul(moved, l.splat(betas.next))));
@@ -342,12 +342,12 @@ unsafe fn step<L: Lanes>(
             Parametrisation::Tanh => {
                 let m = l.load(means);
                 let slope = l.mul(l.splat(betas.now), l.mul(l.sub(l.splat(1.0), m), l.add(l.splat(1.0), m)));
-                let moved = l.sub(l.load(layer.theta.add(at)), rule.step(l, l.mul(gradient, slope), &mut memories));
+                let moved = l.sub(l.load(layer.theta.add(at)), rule.step(l, l.mul(gradient, slope), &mut averages));
                 l.store(layer.theta.add(at), moved);
                 l.store(means, tanh(l, l.mul(moved, l.splat(betas.next))).value);
             }
             Parametrisation::Sign => {
-                let moved = clip(l, l.sub(l.load(layer.theta.add(at)), rule.step(l, gradient, &mut memories)));
+                let moved = clip(l, l.sub(l.load(layer.theta.add(at)), rule.step(l, gradient, &mut averages)));
                 l.store(layer.theta.add(at), moved);
                 l.store(means, sign(l, moved));
             }
