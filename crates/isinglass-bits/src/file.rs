@@ -17,7 +17,7 @@
 //!
 //! `format` is 1 for a model of bytes whose classes have no names, and 2 otherwise, so that older versions read every file they understand.
 //!
-//! A file is accepted only if every size fits, every padding bit is 0 and the sum is right.
+//! A file is accepted only if every size fits, every padding bit is 0 and the checksum matches.
 //! No size in the file makes the reader allocate more memory than the file itself takes.
 
 use alloc::collections::BTreeMap;
@@ -144,7 +144,7 @@ impl Model {
         Self::from_bytes(&bytes).map_err(|error| Error::In { path: name(), source: error.into() })
     }
 
-    /// Writes the file: afterwards it is complete, or, after an error, what it was before.
+    /// Writes the file atomically: after an error, an earlier file is unchanged.
     ///
     /// # Errors
     ///

@@ -142,7 +142,11 @@ impl Model {
         self.networks[0].output().classes()
     }
 
-    /// Prepares the model for the fastest instruction set of this machine.
+    /// Prepares the model for the fastest instruction set of this machine, or the one that `ISINGLASS_SIMD` names.
+    ///
+    /// # Panics
+    ///
+    /// If the machine does not have the set that `ISINGLASS_SIMD` names; [`Predictor::new`] with [`Isa::chosen`] makes it an error.
     pub fn predictor(&self) -> Predictor {
         Predictor::new(self, Isa::best())
     }

@@ -23,7 +23,7 @@
 //! let values = [1.0, 7.0, 2.0, 7.0, 3.0, 7.0];
 //! let (quantiser, preprocessing) = Quantiser::table(&values, 2, 0..3)?;
 //! assert_eq!(quantiser.quantise(&values)?, [89, 128, 128, 128, 167, 128]);
-//! // Inputs of mean 0 and, but for the rounding, variance 1: −√1.5, 0, √1.5.
+//! // Inputs of mean 0 and, up to rounding, variance 1: −√1.5, 0, √1.5.
 //! assert!((preprocessing.apply(167.0) - 1.5f32.sqrt()).abs() < 0.01);
 //! // Beyond the range of four standard deviations, and missing.
 //! assert_eq!(quantiser.quantise(&[1e30, 0.0])?, [255, 128]);
@@ -79,7 +79,7 @@ impl Quantiser {
     /// The quantiser for a table, chosen on the given rows of row-major `values`, and the preprocessing that follows it.
     ///
     /// Each column's mean becomes byte 128, and [`RANGE`] standard deviations either side of it 127 steps.
-    /// After the preprocessing every column has mean 0 and variance 1, but for rounding and clipping.
+    /// After the preprocessing every column has mean 0 and variance 1, up to rounding and clipping.
     /// Columns whose values are all equal, or so close that the factor overflows, get factor 0.
     ///
     /// # Errors
@@ -175,7 +175,7 @@ impl Quantiser {
         Ok(())
     }
 
-    /// Turns values of a row, from a column on, into bytes in place, still as floats: for those who compute with them.
+    /// Turns values of a row, from column `first` on, into bytes in place, stored as floats.
     /// Values that are not finite end at the edge of the range, or at byte 128 if they are NaN.
     ///
     /// # Panics

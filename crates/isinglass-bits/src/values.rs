@@ -1,11 +1,11 @@
-//! What a model looks at: bytes, or real numbers.
+//! The inputs of a model: bytes or real numbers.
 
 use alloc::vec::Vec;
 use core::ops::Range;
 
 /// Whole rows of inputs, one after the other: `&[u8]` for models of bytes, `&[f32]` for models with a [`Quantiser`](crate::Quantiser).
 ///
-/// Slices, arrays and vectors turn into it by themselves:
+/// References to slices, arrays and vectors convert to it:
 ///
 /// ```
 /// use isinglass_bits::Values;

@@ -201,7 +201,7 @@ fn compare_gradients(side: &mut Torch, surrogate: &str, means: &str) {
         let parameters = wide(layer.means()).into_iter().map(|mean| if means == "tanh" { mean.atanh() } else { mean });
         arrays.push((format!("means.{index}"), vec![layer.outputs(), layer.inputs()], parameters.collect()));
         arrays.push((format!("biases.{index}"), vec![layer.outputs()], wide(layer.bias())));
-        let noise = lrt_noise(0, 0, index, layer.outputs(), batch);
+        let noise = lrt_noise(0, 0, index, layer.outputs(), batch).unwrap();
         let transposed = (0..batch).flat_map(|example| noise.iter().map(move |unit| f64::from(unit[example])));
         arrays.push((format!("noise.{index}"), vec![batch, layer.outputs()], transposed.collect()));
     }

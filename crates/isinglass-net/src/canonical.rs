@@ -1,4 +1,4 @@
-//! JSON with one spelling: keys sorted, no spaces.
+//! Canonical JSON: keys sorted, no spaces.
 
 use serde_json::Value;
 

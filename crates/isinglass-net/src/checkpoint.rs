@@ -4,16 +4,17 @@
 //! |---|---|
 //! | `layers.0.means`, `layers.0.bias`, `layers.1.means`, … | `M` (outputs × inputs) and `b` of every layer, the output layer last |
 //! | `layers.0.theta`, … | the parameter behind the means, where it is not the means themselves |
-//! | `layers.0.m`, `.v`, `.bias_m`, `.bias_v`, … | the optimiser's memories |
-//! | `input.centres`, `input.factors` | how real inputs become bytes, where they do ([`Quantiser`](isinglass_bits::Quantiser)) |
-//! | `partition.train`, `partition.validation` | the examples that are trained with and those held out (U32) |
+//! | `layers.0.m`, `.v`, `.bias_m`, `.bias_v`, … | the optimiser's averages of gradients and of their squares |
+//! | `input.centres`, `input.factors` | how real inputs become bytes, if they are quantised ([`Quantiser`](isinglass_bits::Quantiser)) |
+//! | `partition.train`, `partition.validation` | indices of the training and validation examples (U32) |
 //!
-//! The metadata have one key, `isinglass`, with canonical JSON (keys sorted, no spaces): the settings of network and training, what the initialisation came to and its seed, the
-//! preprocessing, the names of the classes, the progress of the run, the digest of the training examples, and the SHA-256 of these and of all tensors. Nothing is computed again when a checkpoint is
-//! read, and nothing of threads, paths, time or host is in it: equal runs give equal bytes.
+//! The metadata have one key, `isinglass`, with canonical JSON (keys sorted, no spaces): the settings of network and training, the resolved initialisation and its seed, the
+//! preprocessing, the class names, the progress of the run, the digest of the training examples, and the SHA-256 of these and of all tensors. Nothing is recomputed when a checkpoint is
+//! read, and it contains nothing about threads, paths, time or host: equal runs give equal bytes.
 //!
 //! Files of format 1, written before networks were lists of layers, load as well.
 
+mod arrays;
 mod file;
 
 use std::path::Path;
@@ -22,20 +23,21 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Error, Examples, Network, Partition, TrainConfig};
 
-pub(crate) use file::{Array, Snapshot};
+pub(crate) use arrays::{OptimizerState, StoredLayer};
+pub(crate) use file::Snapshot;
 
 /// The progress of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
     /// Steps done.
     pub step: u64,
-    /// Steps in all.
+    /// Total number of steps.
     pub steps: u64,
     /// Steps per epoch.
     pub steps_per_epoch: u64,
     /// Epochs done.
     pub epoch: usize,
-    /// Epochs in all.
+    /// Total number of epochs.
     pub epochs: usize,
 }
 
@@ -47,28 +49,18 @@ impl Progress {
     }
 }
 
-/// What a run remembers besides its parameters.
+/// The state of a run besides its parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct State {
     /// Steps done.
     pub step: u64,
-    /// The best accuracy so far, of what the goal is.
+    /// The best accuracy so far of the network that the goal names.
     pub best: Option<f64>,
-    /// Sums over the epoch at hand.
+    /// Sums over the current epoch.
     pub nll: f64,
     pub correct: u64,
     pub examples: u64,
-}
-
-/// What the optimiser remembers of a layer; arrays it has no use for are empty.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct Memories {
-    pub theta: Vec<f32>,
-    pub m: Vec<f32>,
-    pub v: Vec<f32>,
-    pub bias_m: Vec<f32>,
-    pub bias_v: Vec<f32>,
 }
 
 /// A network in training.
@@ -77,7 +69,8 @@ pub struct Checkpoint {
     pub(crate) network: Network,
     pub(crate) train: TrainConfig,
     pub(crate) state: State,
-    pub(crate) memories: Vec<Memories>,
+    /// Of every layer.
+    pub(crate) optimizer: Vec<OptimizerState<Vec<f32>>>,
     pub(crate) partition: Partition,
     /// Number and digest of the training examples.
     pub(crate) examples: usize,
@@ -90,7 +83,7 @@ impl Checkpoint {
         &self.network
     }
 
-    /// The network, without the rest.
+    /// Just the network.
     pub fn into_network(self) -> Network {
         self.network
     }
@@ -100,7 +93,7 @@ impl Checkpoint {
         &self.train
     }
 
-    /// The examples that are trained with, and those held out.
+    /// The training and validation examples.
     pub fn partition(&self) -> &Partition {
         &self.partition
     }
@@ -110,7 +103,7 @@ impl Checkpoint {
         Progress::new(&self.train, self.partition.train().len(), self.state.step)
     }
 
-    /// The same checkpoint with other settings for the rest of the run, for instance more epochs. [`Trainer::resume`](crate::Trainer::resume) refuses what needs another state of the optimiser.
+    /// The same checkpoint with other settings for the rest of the run, for instance more epochs. [`Trainer::resume`](crate::Trainer::resume) refuses settings that need a different optimiser state.
     ///
     /// # Errors
     ///
@@ -125,25 +118,14 @@ impl Checkpoint {
         self.examples == examples.len() && self.data == examples.digest()
     }
 
-    /// Writes the file: complete, or not at all.
+    /// Writes the file atomically.
     ///
     /// # Errors
     ///
-    /// [`Error::Write`]; an earlier file is then untouched.
+    /// [`Error::Write`]; an earlier file is then unchanged.
     pub fn save(&self, path: &Path) -> Result<(), Error> {
-        let layers = self.network.layers().iter().zip(&self.memories).map(|(layer, memory)| {
-            let (rows, columns) = (layer.outputs(), layer.inputs());
-            let matrix = |values| Array::matrix(values, rows, columns, columns);
-            [
-                ("means", matrix(layer.means())),
-                ("bias", Array::vector(layer.bias())),
-                ("theta", matrix(&memory.theta)),
-                ("m", matrix(&memory.m)),
-                ("v", matrix(&memory.v)),
-                ("bias_m", Array::vector(&memory.bias_m)),
-                ("bias_v", Array::vector(&memory.bias_v)),
-            ]
-        });
+        let layers = self.network.layers().iter().zip(&self.optimizer);
+        let layers = layers.map(|(layer, state)| StoredLayer::new(layer.spec(), layer.inputs(), layer.means(), layer.bias(), state));
         let snapshot = Snapshot {
             network: self.network.frame(),
             train: &self.train,
@@ -160,7 +142,7 @@ impl Checkpoint {
     ///
     /// # Errors
     ///
-    /// [`Error::Read`] if there is none, [`Error::Checkpoint`] if it is damaged or not one of ours.
+    /// [`Error::Read`] if it cannot be read, [`Error::Checkpoint`] if it is damaged or not a checkpoint.
     pub fn load(path: &Path) -> Result<Self, Error> {
         let name = || path.display().to_string();
         let bytes = std::fs::read(path).map_err(|source| Error::Read { path: name(), source })?;
@@ -171,7 +153,7 @@ impl Checkpoint {
     ///
     /// # Errors
     ///
-    /// A sentence that says what is wrong with them.
+    /// A sentence that describes the problem.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
         file::parse(bytes)
     }

@@ -1,11 +1,11 @@
-//! The networks that a trained [`Network`] stands for, and what they say of examples.
+//! The networks behind a trained [`Network`], with their predictions and scores.
 //!
-//! - [`Network::surrogate`]: what is trained. Local reparameterisation draws its noise once per example.
+//! - [`Network::surrogate`]: the network that is trained. Local reparameterisation draws its noise once per example.
 //! - [`Network::binary`]: `sign(M)` with the neurons' signs, `sign(0) = +1` (continuous neurons stay as they are).
 //! - [`Network::sampled`]: `K` networks whose weights are drawn with means `M`, each shared by all examples, and whose stochastic neurons are drawn per example; class probabilities are
 //!   averaged.
 //!
-//! Binary networks with sign neurons run on bits, as they will once they are packed; the others run in floats.
+//! Binary networks with sign neurons run on bits, exactly as when packed; the others run in floats.
 //!
 //! ```
 //! use isinglass_net::{Init, Network};
@@ -32,10 +32,10 @@ use crate::pool::MAX_THREADS;
 use crate::spins::SpinNetwork;
 use crate::{Error, Examples, InputRule, Network, Values, noise};
 
-/// How good a network is on some examples.
+/// A network's accuracy and likelihood on some examples.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Score {
-    /// The fraction of examples whose class is found.
+    /// The fraction of examples classified correctly.
     pub accuracy: f64,
     /// The mean negative log-likelihood of the true class.
     pub nll: f64,
@@ -46,13 +46,13 @@ pub struct Score {
 pub struct SampledScore {
     /// Number of networks sampled; their class probabilities are averaged.
     pub samples: usize,
-    /// The fraction of examples whose class is found.
+    /// The fraction of examples classified correctly.
     pub accuracy: f64,
     /// The mean negative log-likelihood of the true class.
     pub nll: f64,
 }
 
-/// Examples that go through a network at once. Changing it changes the noise of sampled surrogates.
+/// Examples per batch. Changing it changes the noise of sampled surrogates.
 pub(crate) const BATCH: usize = 256;
 /// Examples that go through a packed network in one call, so that the bytes of large tables are never all in memory.
 const PACKED_BATCH: usize = 1 << 14;
@@ -93,7 +93,7 @@ impl Network {
         Counterpart::new(self, Kind::Sampled { samples })
     }
 
-    /// Whether there are ±1 weights behind the surrogate: without them there is neither a binary nor a sampled network.
+    /// Whether there are ±1 weights behind the surrogate. Without them there is neither a binary nor a sampled network.
     pub fn has_binary_weights(&self) -> bool {
         self.config().surrogate.has_binary_weights()
     }
@@ -119,7 +119,7 @@ impl<'a> Counterpart<'a> {
         Self { seed, ..self }
     }
 
-    /// Evaluates in floats also what would run on bits: slower, and the independent check of it.
+    /// Evaluates in floats even where bits would do: slower, and an independent check.
     pub fn in_floats(self) -> Self {
         Self { in_floats: true, ..self }
     }
@@ -132,18 +132,16 @@ impl<'a> Counterpart<'a> {
         self.threads
     }
 
-    /// The number of networks and the seed, if they are drawn.
+    /// The number of networks and the seed, if networks are drawn.
     pub(crate) fn draws(&self) -> Result<Option<(usize, u64)>, Error> {
         match self.kind {
-            Kind::Surrogate => {
-                Err(Error::Pack("the surrogate is a network of real numbers: pack its binary() network, or sampled(k)".into()))
-            }
+            Kind::Surrogate => Err(Error::Pack("the surrogate is a network of real numbers: pack binary() or sampled(k) instead".into())),
             Kind::Binary => Ok(None),
             Kind::Sampled { samples } => Ok(Some((samples, self.seed))),
         }
     }
 
-    /// Classes and probabilities of examples, which lie one after the other.
+    /// Classes and probabilities of whole examples, given one after the other.
     ///
     /// # Errors
     ///
@@ -172,7 +170,7 @@ impl<'a> Counterpart<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::Examples`] if they do not fit the network or none is chosen; [`Error::NotBinary`] if there is no such network.
+    /// [`Error::Examples`] if they do not fit the network or none are chosen; [`Error::NotBinary`] if there is no such network.
     pub fn score(&self, examples: &Examples<'_>, indices: Option<&[u32]>) -> Result<Score, Error> {
         examples.check_fit(self.network.config())?;
         let indices = examples.chosen(indices)?;
@@ -186,12 +184,12 @@ impl<'a> Counterpart<'a> {
         }
     }
 
-    /// One score for every number of sampled networks in `samples`, the smaller ensembles being parts of the larger; the number given to [`Network::sampled`] does not matter here. `progress` is told
-    /// how many of how many networks were sampled.
+    /// One score for every number of sampled networks in `samples`, where the smaller ensembles are subsets of the larger; the number given to [`Network::sampled`] is ignored. `progress` is called
+    /// with the number of networks sampled so far and in total.
     ///
     /// # Errors
     ///
-    /// Those of [`Counterpart::score`], and [`Error::Config`] if networks are not sampled.
+    /// Those of [`Counterpart::score`], and [`Error::Config`] if this is not a sampled network.
     pub fn scores(
         &self,
         examples: &Examples<'_>,
@@ -202,7 +200,7 @@ impl<'a> Counterpart<'a> {
         examples.check_fit(self.network.config())?;
         let indices = examples.chosen(indices)?;
         if !matches!(self.kind, Kind::Sampled { .. }) {
-            return Err(Error::config("only sampled networks have a score for every number of samples: use network.sampled(k)"));
+            return Err(Error::config("only sampled networks have scores by number of samples: use network.sampled(k)"));
         }
         let most = samples.iter().copied().max().unwrap_or(0);
         if most == 0 {
@@ -242,7 +240,7 @@ impl<'a> Counterpart<'a> {
             return Ok(Vec::new());
         }
         if !self.in_floats {
-            let bytes = self.network.input().bytes(&rows).expect("found to be bytes");
+            let bytes = self.network.input().bytes(&rows).expect("gives_bytes() was checked");
             return Ok(packing::predictor(self.network, None)?.sums_on(&*bytes, self.threads)?);
         }
         let indices = rows.indices();
@@ -273,8 +271,8 @@ impl<'a> Counterpart<'a> {
         Ok(probabilities)
     }
 
-    /// Lets the networks vote, one after the other; `told` hears how many have done so.
-    fn vote(&self, rows: &Rows<'_>, indices: &[u32], votes: &mut Votes, told: &mut dyn FnMut(&Votes, usize)) -> Result<(), Error> {
+    /// Adds the votes of every network in turn; `progress` is called after each with the number so far.
+    fn vote(&self, rows: &Rows<'_>, indices: &[u32], votes: &mut Votes, progress: &mut dyn FnMut(&Votes, usize)) -> Result<(), Error> {
         let network = self.network;
         network.require_binary_weights()?;
         let samples = match self.kind {
@@ -286,7 +284,7 @@ impl<'a> Counterpart<'a> {
         }
         let is_drawn = matches!(self.kind, Kind::Sampled { .. });
         let is_random = is_drawn && network.is_random();
-        // A network without randomness is the same in every sample.
+        // Without randomness every sample is the same network.
         let is_new = |sample: usize| sample == 0 || is_random;
         let has_signs = |unit: Unit| matches!(unit, Unit::Sign | Unit::Output { .. }) || !is_drawn && matches!(unit, Unit::Stochastic(_));
         let on_bits = !self.in_floats && network.layers().iter().all(|layer| has_signs(layer.spec().unit));
@@ -297,7 +295,7 @@ impl<'a> Counterpart<'a> {
                     let drawn = is_drawn.then_some((self.seed, sample as u64));
                     votes.add_packed(&mut packing::predictor(network, drawn)?, &bytes, self.threads)?;
                 }
-                told(votes, sample + 1);
+                progress(votes, sample + 1);
             }
             return Ok(());
         }
@@ -313,13 +311,13 @@ impl<'a> Counterpart<'a> {
                 }
                 votes.add(&mut spins, rows, indices);
             }
-            told(votes, sample + 1);
+            progress(votes, sample + 1);
         }
         Ok(())
     }
 }
 
-/// The surrogate laid out once, for one set of examples after the other.
+/// The surrogate laid out once, to score many sets of examples.
 pub struct Inference {
     engine: Engine,
     config: crate::NetworkConfig,
@@ -327,11 +325,11 @@ pub struct Inference {
 }
 
 impl Inference {
-    /// Lays a network out for batches of at most this size.
+    /// Lays a network out for batches of up to `batch` examples.
     ///
     /// # Errors
     ///
-    /// [`Error::Config`] for a batch of no examples or too many, [`Error::InstructionSet`] if `ISINGLASS_SIMD` names one that this machine does not have.
+    /// [`Error::Config`] for an empty or too large batch, [`Error::InstructionSet`] if `ISINGLASS_SIMD` names a set that this machine does not have.
     pub fn new(network: &Network, batch: usize, threads: usize) -> Result<Self, Error> {
         Ok(Self {
             engine: Engine::new(network, Purpose::Evaluation, batch, threads)?,
@@ -340,11 +338,11 @@ impl Inference {
         })
     }
 
-    /// The surrogate on some examples.
+    /// The score of the surrogate on some examples.
     ///
     /// # Errors
     ///
-    /// [`Error::Examples`] if they do not fit the network, none is chosen, or one does not exist.
+    /// [`Error::Examples`] if they do not fit the network, none are chosen, or an index is out of range.
     pub fn score(&mut self, examples: &Examples<'_>, indices: &[u32]) -> Result<Score, Error> {
         examples.check_fit(&self.config)?;
         examples.chosen(Some(indices))?;
@@ -352,7 +350,7 @@ impl Inference {
     }
 }
 
-/// The surrogate in an engine, in batches of the engine's size.
+/// The score of the surrogate in an engine, in batches of the engine's size.
 pub(crate) fn surrogate_score(engine: &mut Engine, examples: &Examples<'_>, indices: &[u32], input: &InputRule) -> Score {
     let (mut nll, mut correct) = (0.0, 0);
     for (batch, indices) in indices.chunks(engine.batch()).enumerate() {
@@ -365,7 +363,7 @@ pub(crate) fn surrogate_score(engine: &mut Engine, examples: &Examples<'_>, indi
     Score { accuracy: correct as f64 / indices.len() as f64, nll: nll / indices.len() as f64 }
 }
 
-/// The deterministic binary network behind the layers of an engine, without a copy of their means.
+/// The score of the deterministic binary network behind the layers of an engine, without a copy of their means.
 pub(crate) fn binary_score(
     engine: &mut Engine,
     examples: &Examples<'_>,
@@ -378,7 +376,7 @@ pub(crate) fn binary_score(
     let has_signs = engine.layers.iter().all(|layer| !matches!(layer.spec.unit, Unit::Continuous(_)));
     if has_signs && input.gives_bytes(rows.values()) {
         let packed = engine.layers.iter().map(|layer| PackedLayer::new(&layer.spec, |unit| layer.row(unit), &layer.bias));
-        let mut predictor = packing::model(input.preprocessing(), vec![packed.collect()])?.predictor();
+        let mut predictor = packing::predictor_of(input.preprocessing(), packed.collect())?;
         votes.add_packed(&mut predictor, &Chosen::new(input, rows, indices), threads)?;
     } else {
         votes.add(&mut SpinNetwork::deterministic(engine, input, rows), rows, indices);
@@ -398,16 +396,16 @@ impl<'a> Chosen<'a> {
         Self { input, rows, indices }
     }
 
-    /// The bytes of every part in turn.
-    fn for_each_part(&self, mut take: impl FnMut(usize, &[u8]) -> Result<(), Error>) -> Result<(), Error> {
+    /// The bytes of every batch in turn, with the number of its first example.
+    fn for_each_batch(&self, mut take: impl FnMut(usize, &[u8]) -> Result<(), Error>) -> Result<(), Error> {
         let features = self.rows.features();
         let mut raw = vec![0.0; features];
         let mut bytes = Vec::new();
-        for (part, indices) in self.indices.chunks(PACKED_BATCH).enumerate() {
-            let first = part * PACKED_BATCH;
+        for (batch, indices) in self.indices.chunks(PACKED_BATCH).enumerate() {
+            let first = batch * PACKED_BATCH;
             let is_run = indices.windows(2).all(|pair| pair[0] + 1 == pair[1]);
             match (self.rows.values(), self.input.quantiser()) {
-                // As they lie in memory.
+                // Without a copy.
                 (Values::Bytes(all), None) if is_run => {
                     let start = indices[0] as usize * features;
                     take(first, &all[start..start + indices.len() * features])?;
@@ -419,11 +417,7 @@ impl<'a> Chosen<'a> {
                 }
                 _ => {
                     bytes.clear();
-                    for &index in indices {
-                        self.rows.copy_part(index as usize, 0, &mut raw);
-                        self.input.quantise(0, &mut raw);
-                        bytes.extend(raw.iter().map(|&byte| byte as u8));
-                    }
+                    indices.iter().for_each(|&index| self.input.extend_quantised(&mut bytes, self.rows, index as usize, &mut raw));
                 }
             }
             take(first, &bytes)?;
@@ -455,7 +449,7 @@ impl Votes {
 
     fn add_packed(&mut self, predictor: &mut Predictor, chosen: &Chosen<'_>, threads: usize) -> Result<(), Error> {
         self.networks += 1;
-        chosen.for_each_part(|first, bytes| {
+        chosen.for_each_batch(|first, bytes| {
             let sums = predictor.sums_on(bytes, threads)?;
             let probabilities = predictor.probabilities_of(&sums);
             self.sums[first * self.classes..].iter_mut().zip(&probabilities).for_each(|(sum, probability)| *sum += probability);
@@ -472,7 +466,7 @@ impl Votes {
         for (probabilities, &index) in self.sums.chunks(self.classes).zip(indices) {
             let label = examples.label(index as usize);
             correct += usize::from(argmax(probabilities) == label);
-            // A probability that is no longer a number above 0 counts as the smallest one.
+            // A probability that underflowed counts as the smallest positive number.
             nll -= libm::log((probabilities[label] / self.networks as f64).max(f64::MIN_POSITIVE));
         }
         let count = indices.len() as f64;

@@ -1,12 +1,13 @@
-//! What a network looks like inside: polarisation, saturation, field variances beside the theory's, gradient norms.
+//! The inside of a network: polarisation, saturation, field variances compared with the theory, gradient norms.
 
 use isinglass_theory::activation::FieldPair;
 use isinglass_theory::{Correlation, MeanField, Model, Neuron, WeightVariance};
 use serde::Serialize;
 
 use crate::counterpart::BATCH;
-use crate::engine::{Engine, LayerSink, Parametrisation, Purpose, Scale};
+use crate::engine::{Engine, LayerSink, Purpose, Scale};
 use crate::kernels::Sink;
+use crate::parametrisation::Parametrisation;
 use crate::{Error, Examples, Network, noise};
 
 /// Counts in equal bins from −1 to 1.
@@ -57,11 +58,11 @@ pub struct Diagnosis {
 }
 
 impl Diagnosis {
-    /// Looks inside a network, with some examples going through it. The gradient is that of the first of them, one batch.
+    /// Sends some examples through a network and measures every layer. The gradient is that of the first batch.
     ///
     /// # Errors
     ///
-    /// If examples and network do not fit.
+    /// [`Error::Examples`] if the examples do not fit the network, or none are chosen.
     pub fn new(network: &Network, examples: &Examples<'_>, indices: &[u32], threads: usize) -> Result<Self, Error> {
         examples.check_fit(network.config())?;
         examples.chosen(Some(indices))?;
@@ -97,15 +98,16 @@ impl Diagnosis {
         Ok(Self { layers })
     }
 
-    /// Adds the fractions of weights that changed sign since the initial network, which [`Diagnosis::new`] leaves out: the initial network need not be in memory while examples go through the other.
+    /// Adds the fractions of weights that changed sign since the initial network. [`Diagnosis::new`] leaves them out, so that the two networks need not be in memory together with the
+    /// batch.
     ///
     /// # Errors
     ///
-    /// [`Error::Layer`] if the two are not networks of one shape, this one's.
+    /// [`Error::Layer`] if the shape of one is not that of the diagnosed network.
     pub fn count_flips(&mut self, network: &Network, initial: &Network) -> Result<(), Error> {
         let specs = |network: &Network| network.layers().iter().map(|layer| (layer.inputs(), layer.outputs())).collect::<Vec<_>>();
         if specs(network) != specs(initial) || self.layers.len() != network.layers().len() {
-            return Err(Error::Layer("signs are compared between networks of one shape".into()));
+            return Err(Error::Layer("signs can be compared only between networks of the same shape".into()));
         }
         for ((diagnosis, layer), initial) in self.layers.iter_mut().zip(network.layers()).zip(initial.layers()) {
             diagnosis.flip_ratio = Some(flips(layer.means(), initial.means()));
@@ -116,7 +118,7 @@ impl Diagnosis {
 
 /// Bins of a histogram.
 const BINS: usize = 20;
-/// What lies beyond counts as polarised or saturated.
+/// Means beyond it count as polarised, neurons as saturated.
 const BEYOND: f32 = 0.9;
 
 impl Histogram {
@@ -135,7 +137,7 @@ impl Histogram {
     }
 }
 
-/// What goes through a network.
+/// Statistics of the signals in a network.
 struct Signals {
     /// Mean square of the inputs.
     inputs: f64,
@@ -154,7 +156,7 @@ struct Neurons {
 
 impl Signals {
     fn measure(network: &Network, examples: &Examples<'_>, indices: &[u32], threads: usize) -> Result<Self, Error> {
-        // What is trained does not matter: nothing moves.
+        // The parametrisation does not matter: nothing is updated.
         let purpose = Purpose::Training { parametrisation: Parametrisation::Free, variance_gradient: true, slots: [false; 2] };
         let mut engine = Engine::new(network, purpose, BATCH.min(indices.len()), threads)?;
         engine.keep_fields();
@@ -198,15 +200,15 @@ impl Signals {
     }
 }
 
-/// The theory of layers with these variances; `None` where there is none.
+/// The theory of layers with these variances; `None` where it does not apply.
 fn mean_field(network: &Network, sigma_m2: f64, sigma_b2: f64) -> Option<MeanField> {
     let surrogate = network.config().surrogate;
-    // Once all means are ±1, nothing is averaged any more: the network is a binary one.
+    // Once all means are ±1, the network is binary: nothing is left to average.
     let is_binary = surrogate.has_binary_neurons() && sigma_m2 == 1.0 && network.config().neuron == Neuron::Sign;
     let model = if is_binary { Model::Binary } else { surrogate.model() };
     let sigma2 = match model.weight_variance() {
         WeightVariance::None => None,
-        // Means of ±1 may have a mean square of a rounding error above 1.
+        // The mean square of means of ±1 may exceed 1 by a rounding error.
         WeightVariance::Means => Some(sigma_m2.min(1.0)),
         WeightVariance::Weights => Some(sigma_m2),
     };

@@ -1,7 +1,7 @@
 //! One mini-batch through a network, forwards and backwards.
 //!
-//! All arrays are laid out for the kernels. Activations lie in panels of 16 examples, `[panel][feature][16]`, so that means are broadcast as they lie in memory; what
-//! the gradient of the means needs lies a second time in panels of 16 features. Rows of means are padded to whole vectors, the padding being 1: it then has neither a variance nor a gradient.
+//! All arrays are laid out for the kernels. Activations are stored in panels of 16 examples, `[panel][feature][16]`, so that means are broadcast in their own order; for
+//! the gradient of the means they are stored again in panels of 16 features. Rows of means are padded to whole vectors with 1, which has neither a variance nor a gradient.
 //! Nothing is allocated during a step.
 
 mod batch;
@@ -12,16 +12,18 @@ mod sums;
 use std::cell::UnsafeCell;
 
 pub use batch::Scale;
-pub use layer::{EngineLayer, Parametrisation};
+pub use layer::EngineLayer;
 pub use output::BatchScore;
 
 use crate::buffer::Buffer;
-use crate::kernels::{Backward, Field, Forward, Kernels, LANES, MAX_ROWS, Moments, Rule, Scratch, Sink, Update};
+use crate::checkpoint::OptimizerState;
+use crate::kernels::{Backward, Field, Forward, Kernels, LANES, MAX_ROWS, Rule, Scratch, Sink, Update, VarianceRule};
+use crate::parametrisation::Parametrisation;
 use crate::pool::{MAX_THREADS, Pool};
 use crate::train_config::MAX_BATCH;
 use crate::{Error, Network};
 
-/// What an engine is for.
+/// The purpose of an engine.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Purpose {
     /// Forward passes only.
@@ -32,7 +34,7 @@ pub enum Purpose {
         parametrisation: Parametrisation,
         /// Whether gradients flow through `Σ`.
         variance_gradient: bool,
-        /// The optimiser's memories: `m`, `v`.
+        /// Whether the optimiser needs `m`, and `v`.
         slots: [bool; 2],
     },
 }
@@ -45,7 +47,7 @@ struct Inputs {
     transposed_square: Buffer,
 }
 
-/// What a layer's forward pass leaves for the backward pass: `∂x/∂h̄/√N` and `−2∂x/∂Σ/N`.
+/// What a layer's forward pass stores for the backward pass: `∂x/∂h̄/√N` and `−2∂x/∂Σ/N`.
 struct Slopes {
     p: Buffer,
     q: Buffer,
@@ -60,14 +62,14 @@ pub struct Engine {
     pub layers: Vec<EngineLayer>,
     inputs: Vec<Inputs>,
     slopes: Vec<Slopes>,
-    /// Gradients on their way down: those of the layer at work and of the one below.
+    /// Gradients in the backward pass: those of the current layer and of the one below.
     gradients: [Slopes; 2],
     logits: Buffer,
     fields: Vec<Buffer>,
     batch: usize,
-    /// Panels of the batch at hand.
+    /// Panels of the current batch.
     panels: usize,
-    /// Examples of the batch at hand.
+    /// Examples of the current batch.
     examples: usize,
     training: bool,
     variance_gradient: bool,
@@ -78,7 +80,12 @@ struct ThreadScratch(UnsafeCell<Scratch>);
 // SAFETY: a thread uses only the scratch of its own number.
 unsafe impl Sync for ThreadScratch {}
 
-/// Rows that the last tile of a product may read beyond the last.
+/// Scratch for every thread of a pool, for batches of up to `batch` examples.
+fn scratch_for(pool: &Pool, batch: usize) -> Vec<ThreadScratch> {
+    (0..pool.threads()).map(|_| ThreadScratch(UnsafeCell::new(Scratch::new(batch.div_ceil(LANES))))).collect()
+}
+
+/// Rows beyond the last that the last tile of a product may read.
 const SLACK: usize = 16;
 
 fn padded(features: usize) -> usize {
@@ -94,21 +101,21 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// [`Error::Config`] for a batch of no examples or more than [`MAX_BATCH`], [`Error::InstructionSet`] if `ISINGLASS_SIMD` names an instruction set that this machine does not have.
+    /// [`Error::Config`] for an empty batch or one of more than [`MAX_BATCH`] examples, [`Error::InstructionSet`] if `ISINGLASS_SIMD` names an instruction set that this machine does not have.
     pub fn new(network: &Network, purpose: Purpose, batch: usize, threads: usize) -> Result<Self, Error> {
         Self::with_kernels(network, purpose, batch, threads, Kernels::choose()?)
     }
 
     /// The same with chosen kernels.
     pub fn with_kernels(network: &Network, purpose: Purpose, batch: usize, threads: usize, kernels: Kernels) -> Result<Self, Error> {
-        // Sizes of buffers are products of this number: with the limits of a checked network they do not overflow.
+        // Sizes of buffers are products of this number; with the limits of a checked network they do not overflow.
         if !(1..=MAX_BATCH).contains(&batch) {
-            return Err(Error::config(format!("a batch of {batch} examples: from 1 to {MAX_BATCH} go through a network at once")));
+            return Err(Error::config(format!("a batch of {batch} examples: must be from 1 to {MAX_BATCH}")));
         }
         let threads = threads.clamp(1, MAX_THREADS);
         let panels = batch.div_ceil(LANES);
         let training = purpose != Purpose::Evaluation;
-        let has_variance = network.layers().iter().any(|layer| layer.spec().moments != Moments::None);
+        let has_variance = network.layers().iter().any(|layer| layer.spec().variance != VarianceRule::None);
         let variance_gradient = matches!(purpose, Purpose::Training { variance_gradient: true, .. }) && has_variance;
         let layers: Vec<EngineLayer> = network.layers().iter().map(|layer| EngineLayer::new(layer, purpose, &kernels)).collect();
         let when = |needed: bool, len: usize| Buffer::new(if needed { len } else { 0 });
@@ -126,10 +133,10 @@ impl Engine {
         let widest = layers.iter().map(|layer| rows_of(layer.outputs)).max().unwrap_or(0);
         let pool = Pool::new(threads);
         Ok(Self {
-            scratch: (0..pool.threads()).map(|_| ThreadScratch(UnsafeCell::new(Scratch::new(panels)))).collect(),
+            scratch: scratch_for(&pool, batch),
             slopes: layers.iter().map(|layer| slopes(rows_of(layer.outputs))).collect(),
             gradients: [slopes(widest), slopes(widest)],
-            logits: Buffer::new(examples * rows_of(network.config().classes)),
+            logits: Buffer::new(examples * layers.last().map_or(0, |output| rows_of(output.outputs))),
             fields: Vec::new(),
             kernels,
             pool,
@@ -143,37 +150,41 @@ impl Engine {
         })
     }
 
-    /// Works with another number of threads from now on. The results stay the same.
+    /// Changes the number of threads. The results stay the same.
     pub fn set_threads(&mut self, threads: usize) {
         if threads != self.pool.threads() {
-            let panels = self.batch.div_ceil(LANES);
             self.pool = Pool::new(threads.clamp(1, MAX_THREADS));
-            self.scratch = (0..self.pool.threads()).map(|_| ThreadScratch(UnsafeCell::new(Scratch::new(panels)))).collect();
+            self.scratch = scratch_for(&self.pool, self.batch);
         }
     }
 
-    /// Examples that there is room for.
+    /// Examples that the buffers have room for.
     fn capacity(&self) -> usize {
         self.batch.next_multiple_of(LANES)
     }
 
-    /// Keeps the fields `h` of every layer from now on.
+    /// Keeps the fields `h` of every layer in later passes.
     pub fn keep_fields(&mut self) {
         let examples = self.capacity();
         self.fields = self.layers.iter().map(|layer| Buffer::new(examples * rows_of(layer.outputs))).collect();
     }
 
-    /// The most examples of a batch.
+    /// Makes room for [`Sink::Keep`].
+    pub fn keep_gradients(&mut self) {
+        self.layers.iter_mut().for_each(|layer| layer.gradient = Buffer::new(layer.means.len()));
+    }
+
+    /// The largest number of examples in a batch.
     pub fn batch(&self) -> usize {
         self.batch
     }
 
-    /// Examples of the batch at hand.
+    /// Examples of the current batch.
     pub fn examples(&self) -> usize {
         self.examples
     }
 
-    /// The neuron (or, of the last layer, the logit) of an example.
+    /// A neuron (in the last layer, a logit) for an example.
     pub fn neuron(&self, layer: usize, unit: usize, example: usize) -> f32 {
         let (panel, lane) = (example / LANES, example % LANES);
         match self.inputs.get(layer + 1) {
@@ -182,14 +193,14 @@ impl Engine {
         }
     }
 
-    /// The field `h` of an example, if it was kept.
+    /// The field `h` for an example. Fields must be kept.
     pub fn field(&self, layer: usize, unit: usize, example: usize) -> f32 {
         let layout = &self.layers[layer];
         let rows = if layer + 1 < self.layers.len() { layout.outputs } else { rows_of(layout.outputs) };
         self.fields[layer][(example / LANES * rows + unit) * LANES + example % LANES]
     }
 
-    /// Forward through all layers; `key` names the noise of a layer, where noise is drawn.
+    /// Forward through all layers; `key` gives the key of a layer's noise.
     pub fn forward(&mut self, key: impl Fn(usize) -> [u32; 2]) {
         for index in 0..self.layers.len() {
             self.forward_layer(index, self.forward_job(index, key(index)));
@@ -201,12 +212,13 @@ impl Engine {
         let job = Shared(job);
         let (kernels, scratch) = (self.kernels, &self.scratch);
         over_chunks(&mut self.pool, self.layers[index].outputs, self.kernels.tile_rows, &|worker, first, count| {
-            // SAFETY: buffers have the sizes of the layer; chunks do not overlap.
+            // SAFETY: every buffer has the size of its layer, and a checked network's layers fit each other: the neurons of one are the inputs of the next. Chunks do not
+            // overlap, begin at multiples of 16 and have at most `MAX_ROWS` rows; the scratch is this thread's.
             unsafe { kernels.forward(job.get(), first, count, &mut *scratch[worker].0.get()) }
         });
     }
 
-    /// What a layer's forward pass reads, does and writes.
+    /// A layer's forward pass, for the kernels.
     fn forward_job(&self, index: usize, key: [u32; 2]) -> Forward {
         let layer = &self.layers[index];
         let inputs = &self.inputs[index];
@@ -218,18 +230,18 @@ impl Engine {
             inputs: layer.inputs,
             stride: layer.stride,
             panels: self.panels,
-            capacity: self.batch.next_multiple_of(LANES),
+            capacity: self.capacity(),
             means: layer.means.pointer(),
             bias: layer.bias.as_ptr(),
-            moments: layer.spec.moments,
+            variance: layer.spec.variance,
             field,
-            activation: layer.spec.activation,
+            nonlinearity: layer.spec.nonlinearity,
             x: inputs.x.pointer(),
             second: inputs.second.pointer(),
             x_rows: if next.is_some() { layer.outputs } else { rows },
             out_x: next.map_or(self.logits.pointer(), |next| next.x.pointer()),
             out_second: next.map_or(std::ptr::null_mut(), |next| next.second.pointer()),
-            next_moments: self.layers.get(index + 1).map_or(Moments::None, |next| next.spec.moments),
+            next_variance: self.layers.get(index + 1).map_or(VarianceRule::None, |next| next.spec.variance),
             slope_rows: rows,
             out_p: slopes.p.pointer(),
             out_q: slopes.q.pointer(),
@@ -239,11 +251,15 @@ impl Engine {
         }
     }
 
-    /// Backward through all layers, after [`Engine::score`] has left the gradient of the logits. `sink` says what becomes of the gradients of a layer.
+    /// Backward through all layers, after [`Engine::score`] has stored the gradient of the logits. `sink` decides what is done with the gradients of a layer.
     ///
-    /// Returns the squared norm of every layer's gradient.
+    /// `norms` receives the squared norm of every layer's gradient.
+    ///
+    /// # Panics
+    ///
+    /// If the engine is not for training, or has no arrays for a sink. Callers make engines for their sinks.
     pub fn backward(&mut self, mut sink: impl FnMut(usize) -> LayerSink, norms: &mut [f64]) {
-        debug_assert!(self.training, "an engine made for evaluation has no gradients");
+        assert!(self.training, "an engine made for evaluation has no gradients");
         for index in (0..self.layers.len()).rev() {
             if index > 0 {
                 self.backward_layer(index);
@@ -262,18 +278,18 @@ impl Engine {
     fn backward_layer(&mut self, index: usize) {
         let layer = &self.layers[index];
         let below = &self.layers[index - 1];
-        let [at_work, next] = &self.gradients;
+        let [current, next] = &self.gradients;
         let job = Shared(Backward {
             inputs: layer.inputs,
             outputs: layer.outputs,
             stride: layer.stride,
             panels: self.panels,
             means: layer.means.pointer(),
-            moments: layer.spec.moments,
+            variance: layer.spec.variance,
             x: self.inputs[index].x.pointer(),
             out_rows: rows_of(layer.outputs),
-            p: at_work.p.pointer(),
-            q: at_work.q.pointer(),
+            p: current.p.pointer(),
+            q: current.q.pointer(),
             below_p: self.slopes[index - 1].p.pointer(),
             below_q: self.slopes[index - 1].q.pointer(),
             in_rows: rows_of(below.outputs),
@@ -282,35 +298,38 @@ impl Engine {
         });
         let (kernels, scratch) = (self.kernels, &self.scratch);
         over_chunks(&mut self.pool, layer.inputs, self.kernels.tile_rows, &|worker, first, count| {
-            // SAFETY: as in `forward_layer`.
+            // SAFETY: as in `forward_layer`; an engine that is made for training has slopes and gradients of every layer.
             unsafe { kernels.backward(job.get(), first, count, &mut *scratch[worker].0.get()) }
         });
     }
 
-    /// The gradient of a layer's means and biases, and what becomes of it.
+    /// The gradient of a layer's means and biases, and its use.
     fn update_layer(&mut self, index: usize, sink: LayerSink) {
+        let capacity = self.capacity();
         let layer = &mut self.layers[index];
+        assert!(layer.has_arrays_for(sink.means), "{:?} in an engine made for something else", sink.means);
         let gradients = &self.gradients[0];
         let job = Shared(Update {
             inputs: layer.inputs,
             stride: layer.stride,
             panels: self.panels,
-            capacity: self.batch.next_multiple_of(LANES),
+            capacity,
             means: layer.means.pointer(),
-            theta: layer.theta.pointer(),
-            m: layer.m.pointer(),
-            v: layer.v.pointer(),
+            theta: layer.optimizer.theta.pointer(),
+            m: layer.optimizer.m.pointer(),
+            v: layer.optimizer.v.pointer(),
             transposed: self.inputs[index].transposed.pointer(),
             transposed_square: self.inputs[index].transposed_square.pointer(),
             out_rows: rows_of(layer.outputs),
             p: gradients.p.pointer(),
             q: gradients.q.pointer(),
             sink: sink.means,
+            gradient: layer.gradient.pointer(),
             squares: layer.squares.as_mut_ptr(),
         });
         let (kernels, scratch) = (self.kernels, &self.scratch);
         over_chunks(&mut self.pool, layer.outputs, self.kernels.tile_rows, &|worker, first, count| {
-            // SAFETY: as in `forward_layer`.
+            // SAFETY: as in `forward_layer`; the arrays that the sink needs were found above, and `p` and `q` have `SLACK` rows more.
             unsafe { kernels.update(job.get(), first, count, &mut *scratch[worker].0.get()) }
         });
         let root = (layer.inputs as f32).sqrt();
@@ -322,24 +341,25 @@ impl Engine {
             }
             crate::kernels::sum_of_lanes(&lanes) * root
         };
+        let OptimizerState { bias_m, bias_v, .. } = &mut layer.optimizer;
         for unit in 0..layer.outputs {
             match sink.bias {
-                Some(rule) => layer.bias[unit] -= rule.step_of(gradient(unit), &mut layer.bias_m[unit], &mut layer.bias_v[unit]),
+                Some(rule) => layer.bias[unit] -= rule.step_of(gradient(unit), &mut bias_m[unit], &mut bias_v[unit]),
                 None => layer.bias_gradient[unit] = gradient(unit),
             }
         }
     }
 }
 
-/// What becomes of a layer's gradients.
+/// What is done with a layer's gradients.
 pub struct LayerSink {
-    /// Of the means'.
+    /// Those of the means.
     pub means: Sink,
-    /// The biases' rule; `None` keeps their gradients.
+    /// The rule for the biases; `None` keeps their gradients.
     pub bias: Option<Rule>,
 }
 
-/// Where tasks write, shared by those that work on different rows or panels.
+/// Pointers shared by tasks that work on different rows or panels.
 struct Shared<T>(T);
 
 // SAFETY: different tasks write through the pointers to different rows or panels.
@@ -351,7 +371,7 @@ impl<T> Shared<T> {
     }
 }
 
-/// Cuts rows into chunks and hands them to the threads. How they are cut changes no result, only the time.
+/// Splits rows into chunks and hands them to the threads. The split affects only the time, not the results.
 fn over_chunks(pool: &mut Pool, rows: usize, tile_rows: usize, task: &(dyn Fn(usize, usize, usize) + Sync)) {
     let size = chunk_rows(rows, tile_rows, pool.threads());
     pool.run(rows.div_ceil(size), &|worker, chunk| {
@@ -360,7 +380,7 @@ fn over_chunks(pool: &mut Pool, rows: usize, tile_rows: usize, task: &(dyn Fn(us
     });
 }
 
-/// The chunk size whose slowest thread has least to do; of equal ones the largest, which reads the inputs least often.
+/// The chunk size that minimises the work of the busiest thread; of equal ones the largest, which reads the inputs least often.
 fn chunk_rows(rows: usize, tile_rows: usize, threads: usize) -> usize {
     let cost = |size: usize| rows.div_ceil(size).div_ceil(threads) * size.next_multiple_of(tile_rows);
     (1..=MAX_ROWS / LANES).rev().map(|vectors| vectors * LANES).min_by_key(|&size| cost(size)).unwrap_or(MAX_ROWS)
@@ -380,5 +400,17 @@ mod tests {
                 assert!(size.is_multiple_of(LANES) && size <= MAX_ROWS, "{rows} {threads} {size}");
             }
         }
+    }
+
+    #[test]
+    #[should_panic(expected = "made for something else")]
+    fn steps_need_the_arrays_of_their_optimiser() {
+        let network = Network::builder(3).hidden([2]).classes(2).init(crate::Init::Uniform, 1).unwrap();
+        let purpose = Purpose::Training { parametrisation: Parametrisation::Free, variance_gradient: true, slots: [false; 2] };
+        let mut engine = Engine::new(&network, purpose, 1, 1).unwrap();
+        let rule = Rule::Momentum { rate: 0.1 };
+        let betas = crate::parametrisation::Betas { now: 1.0, next: 1.0 };
+        let means = Sink::Step(rule, Parametrisation::Free, betas);
+        engine.backward(|_| LayerSink { means, bias: Some(rule) }, &mut [0.0; 2]);
     }
 }

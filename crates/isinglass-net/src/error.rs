@@ -1,4 +1,4 @@
-//! What can go wrong, in words that say what to do.
+//! Errors, each with a message that says what to do.
 
 use thiserror::Error;
 
@@ -6,14 +6,14 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A name that is not known.
+    /// An unknown name.
     #[error("unknown {kind} \"{name}\"; known are {known}")]
     UnknownName {
         /// What was looked for.
         kind: &'static str,
         /// The name given.
         name: String,
-        /// The names there are.
+        /// The known names.
         known: String,
     },
     /// A setting with an impossible value, or settings that exclude each other.
@@ -28,10 +28,10 @@ pub enum Error {
     /// A network that cannot be packed.
     #[error("{0}")]
     Pack(String),
-    /// A packed network that is not the one it was made of: a fault of this library.
+    /// A packed network that differs from the original: a bug in this library.
     #[error(
-        "the packed network ({isa}) is not the one that was trained: network {network}, example {example}, class {class} has the sum {packed}, not {float}; \
-         nothing was written, and this is a fault of isinglass: please report it"
+        "the packed network ({isa}) differs from the trained one: network {network}, example {example}, class {class} has the sum {packed}, not {float}; \
+         nothing was written; this is a bug in isinglass, please report it"
     )]
     PackedDiffers {
         /// The instruction set.
@@ -42,15 +42,15 @@ pub enum Error {
         example: usize,
         /// Which class.
         class: usize,
-        /// What the packed network says.
+        /// Its sum in the packed network.
         packed: i32,
-        /// What the floats say.
+        /// Its sum in floats.
         float: i32,
     },
     /// Bits that cannot be packed, or inputs that a packed network cannot take.
     #[error(transparent)]
     Bits(#[from] isinglass_bits::Error),
-    /// The theory refuses the network.
+    /// The theory does not cover the network.
     #[error(transparent)]
     Theory(#[from] isinglass_theory::Error),
     /// The environment variable `ISINGLASS_SIMD` names an instruction set that this machine does not have.
@@ -69,7 +69,13 @@ pub enum Error {
         /// The learning rate.
         lr: f64,
     },
-    /// A file that is not a checkpoint of ours, or a damaged one.
+    /// A step after the last.
+    #[error("all {steps} steps of the run are done; to train on, resume its checkpoint with more epochs")]
+    Finished {
+        /// Steps of the run.
+        steps: u64,
+    },
+    /// A file that is damaged or not a checkpoint.
     #[error("{path}: {reason}")]
     Checkpoint {
         /// The file.
@@ -82,15 +88,15 @@ pub enum Error {
     Read {
         /// The file.
         path: String,
-        /// What the system says.
+        /// The system's error.
         source: std::io::Error,
     },
     /// A file that cannot be written.
-    #[error("cannot write {path}: {source}; what was written before is untouched")]
+    #[error("cannot write {path}: {source}; any earlier file is unchanged")]
     Write {
         /// The file.
         path: String,
-        /// What the system says.
+        /// The system's error.
         source: std::io::Error,
     },
 }

@@ -1,4 +1,4 @@
-//! Examples: raw values with labels, borrowed from wherever they are kept.
+//! Examples: borrowed raw values with labels.
 //!
 //! ```
 //! use isinglass_net::{Examples, Values};
@@ -25,11 +25,11 @@ pub(crate) struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    /// Checks values; there may be none.
+    /// Checks values; there may be none of them.
     pub fn new(values: Values<'a>, features: usize) -> Result<Self, Error> {
         let len = values.len();
         if features == 0 || !len.is_multiple_of(features) {
-            return Err(Error::Examples(format!("{len} values are not whole examples of {features}")));
+            return Err(Error::Examples(format!("{len} values do not make whole examples of {features}")));
         }
         let count = len / features;
         if u32::try_from(count).is_err() {
@@ -58,12 +58,12 @@ impl<'a> Rows<'a> {
         self.count
     }
 
-    /// The number of every row.
+    /// The index of every row.
     pub fn indices(&self) -> Vec<u32> {
         (0..self.count as u32).collect()
     }
 
-    /// Copies raw values of a row, from a feature on.
+    /// Copies raw values of a row, from feature `first` on.
     pub fn copy_part(&self, index: usize, first: usize, raw: &mut [f32]) {
         let start = index * self.features + first;
         let range = start..start + raw.len();
@@ -73,7 +73,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Checks that a network takes these rows.
+    /// Checks that these rows fit a network.
     pub fn check_fit(&self, network: &NetworkConfig) -> Result<(), Error> {
         if network.inputs == self.features {
             return Ok(());
@@ -81,16 +81,16 @@ impl<'a> Rows<'a> {
         Err(Error::Examples(format!("examples of {} values for a network with {} inputs", self.features, network.inputs)))
     }
 
-    /// Checks that these are numbers of rows.
+    /// Checks that the indices are those of rows.
     pub fn check_indices(&self, indices: &[u32]) -> Result<(), Error> {
         match indices.iter().find(|&&index| index as usize >= self.count) {
-            Some(index) => Err(Error::Examples(format!("example {index} of {}", self.count))),
+            Some(index) => Err(Error::Examples(format!("example {index}: there are only {}, counted from 0", self.count))),
             None => Ok(()),
         }
     }
 }
 
-/// Labelled examples. There is at least one.
+/// Labelled examples, at least one.
 #[derive(Debug, Clone, Copy)]
 pub struct Examples<'a> {
     rows: Rows<'a>,
@@ -100,18 +100,18 @@ pub struct Examples<'a> {
 }
 
 impl<'a> Examples<'a> {
-    /// Puts values and labels together.
+    /// Pairs values with labels.
     ///
     /// # Errors
     ///
-    /// [`Error::Examples`] if their numbers do not fit, a label has no class, or a value is not a finite number.
+    /// [`Error::Examples`] if there are not `features` values per label, a label is not a class, or a value is not finite.
     pub fn new(values: impl Into<Values<'a>>, features: usize, labels: &'a [u8], classes: usize) -> Result<Self, Error> {
         let values = values.into();
         if features == 0 || labels.len().checked_mul(features) != Some(values.len()) {
-            return Err(Error::Examples(format!("{} values are not {features} for each of {} labels", values.len(), labels.len())));
+            return Err(Error::Examples(format!("{} values for {} labels: expected {features} per label", values.len(), labels.len())));
         }
         if labels.is_empty() {
-            return Err(Error::Examples("there are no examples".into()));
+            return Err(Error::Examples("no examples".into()));
         }
         if let Some(row) = labels.iter().position(|&label| usize::from(label) >= classes) {
             return Err(Error::Examples(format!(
@@ -123,7 +123,7 @@ impl<'a> Examples<'a> {
         Ok(Self { rows: Rows::new(values, features)?, labels, classes, memo: None })
     }
 
-    /// The same, remembering their digest in a place that belongs to just these examples: many runs on the same data then compute it once.
+    /// Caches the digest in `memo`, which must belong to these examples alone, so that many runs on the same data compute it once.
     #[must_use]
     pub fn remembering(self, memo: &'a OnceLock<String>) -> Self {
         Self { memo: Some(memo), ..self }
@@ -134,7 +134,7 @@ impl<'a> Examples<'a> {
         self.labels.len()
     }
 
-    /// Never true: there is at least one.
+    /// Always false: there is at least one example.
     pub fn is_empty(&self) -> bool {
         self.labels.is_empty()
     }
@@ -150,6 +150,10 @@ impl<'a> Examples<'a> {
     }
 
     /// The label of an example.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such example.
     pub fn label(&self, index: usize) -> usize {
         usize::from(self.labels[index])
     }
@@ -163,7 +167,7 @@ impl<'a> Examples<'a> {
         &self.rows
     }
 
-    /// Checks that a network takes these examples.
+    /// Checks that these examples fit a network.
     pub(crate) fn check_fit(&self, network: &NetworkConfig) -> Result<(), Error> {
         self.rows.check_fit(network)?;
         if network.classes < self.classes {
@@ -172,17 +176,17 @@ impl<'a> Examples<'a> {
         Ok(())
     }
 
-    /// The examples at some indices, or all of them; an error if there are none or one does not exist.
+    /// The given indices, checked, or all of them; an error if there are none or one is out of range.
     pub(crate) fn chosen(&self, indices: Option<&[u32]>) -> Result<Vec<u32>, Error> {
         let Some(indices) = indices else { return Ok(self.rows.indices()) };
         if indices.is_empty() {
-            return Err(Error::Examples("no examples were chosen: there is nothing to score".into()));
+            return Err(Error::Examples("no examples were chosen: nothing to score".into()));
         }
         self.rows.check_indices(indices)?;
         Ok(indices.to_vec())
     }
 
-    /// The SHA-256 of values and labels: what tells one data set from another.
+    /// The SHA-256 of values and labels, which identifies the data set.
     pub(crate) fn digest(&self) -> String {
         match self.memo {
             Some(memo) => memo.get_or_init(|| self.compute_digest()).clone(),

@@ -1,4 +1,4 @@
-//! The gradient of the loss, as the trainer would use it.
+//! The gradient of the loss, as the trainer computes it.
 //!
 //! ```
 //! use isinglass_net::{Examples, Gradients, Init, Network};
@@ -11,8 +11,9 @@
 //! # Ok::<(), isinglass_net::Error>(())
 //! ```
 
-use crate::engine::{Engine, LayerSink, Parametrisation, Purpose, Scale};
+use crate::engine::{Engine, EngineLayer, LayerSink, Purpose, Scale};
 use crate::kernels::{Kernels, Sink};
+use crate::parametrisation::Parametrisation;
 use crate::{Error, Examples, Network, noise};
 
 /// Gradients of a batch's mean negative log-likelihood.
@@ -34,11 +35,11 @@ pub struct LayerGradients {
 }
 
 impl Gradients {
-    /// The gradients on the examples at `indices`, one batch. Where noise is drawn it is that of [`lrt_noise`](crate::lrt_noise) with seed 0 and step 0.
+    /// The gradients on the examples at `indices`, as one batch. Noise, where it is drawn, is that of [`lrt_noise`](crate::lrt_noise) with seed 0 and step 0.
     ///
     /// # Errors
     ///
-    /// [`Error::Examples`] if they do not fit the network, none is chosen, or there are more than one batch can hold.
+    /// [`Error::Examples`] if the examples do not fit the network or no index is given; [`Error::Config`] if there are more than fit one batch.
     pub fn new(
         network: &Network,
         examples: &Examples<'_>,
@@ -61,17 +62,13 @@ impl Gradients {
         examples.chosen(Some(indices))?;
         let purpose = Purpose::Training { parametrisation: Parametrisation::Free, variance_gradient, slots: [false; 2] };
         let mut engine = Engine::with_kernels(network, purpose, indices.len(), threads, kernels)?;
+        engine.keep_gradients();
         engine.load(examples.rows(), indices, network.input(), Scale::Inputs);
         engine.forward(|layer| noise::key(0, 0, layer));
         let loss = engine.score(examples, indices).nll / indices.len() as f64;
-        let mut kept: Vec<Vec<f32>> = engine.layers.iter().map(|layer| vec![0.0; layer.means.len()]).collect();
-        let targets: Vec<*mut f32> = kept.iter_mut().map(|gradients| gradients.as_mut_ptr()).collect();
         let mut norms = vec![0.0; engine.layers.len()];
-        engine.backward(|layer| LayerSink { means: Sink::Keep(targets[layer]), bias: None }, &mut norms);
-        let of_layer = |(layer, gradients): (&crate::engine::EngineLayer, &Vec<f32>)| LayerGradients {
-            means: layer.compact(gradients),
-            bias: layer.bias_gradient.clone(),
-        };
-        Ok(Self { loss, layers: engine.layers.iter().zip(&kept).map(of_layer).collect() })
+        engine.backward(|_| LayerSink { means: Sink::Keep, bias: None }, &mut norms);
+        let of_layer = |layer: &EngineLayer| LayerGradients { means: layer.compact(&layer.gradient), bias: layer.bias_gradient.clone() };
+        Ok(Self { loss, layers: engine.layers.iter().map(of_layer).collect() })
     }
 }

@@ -10,7 +10,7 @@
 //! | `critical` | two-point, where the theory advises | `Advice::best` |
 //! | `auto` | uniform, at the smallest `σ_m²` that carries signal and gradient through the depth | `Advice::smallest` with a reach of [`AUTO_REACH`], at least 1/3 |
 //!
-//! Real weights (`continuous`) take the same distributions with `σ_w²` and without clipping; `glorot` and `he` then mean the weights that the
+//! Real weights (`continuous`) take the same distributions with `σ_w²` and without clipping; `glorot` and `he` then refer to the weights that the
 //! network multiplies with, `W/√N`.
 
 use isinglass_theory::{Advice, RandomNetwork, advice};
@@ -26,15 +26,15 @@ pub enum Init {
     TwoPoint,
     /// Gaussian, clipped.
     ClippedGaussian,
-    /// Uniform, clipped where that is needed for the variance.
+    /// Uniform, clipped where the variance requires it.
     Uniform,
     /// Glorot & Bengio's weights used as means.
     Glorot,
     /// He et al.'s weights used as means.
     He,
-    /// Where the theory says signals travel best.
+    /// Two-point, with the variance at which signals travel best according to the theory.
     Critical,
-    /// The smallest variance that the theory says is enough.
+    /// Uniform, with the smallest variance that suffices according to the theory.
     Auto,
 }
 
@@ -48,39 +48,39 @@ named!("initialisation", Init {
     He => "he",
 });
 
-/// How many depth scales `auto` takes a signal to survive. The paper's 3 is where training at a learning rate of 2e-4 ends; Adam, which does not mind how small a gradient is,
-/// trains binary networks across about 12 at 1e-2, and the smaller the means the more easily they change sign (`docs/training.md` has the ablation).
+/// The number of depth scales that `auto` assumes a signal survives. At a learning rate of 2e-4 training fails beyond the paper's 3; Adam, whose steps do not depend on the size of a
+/// gradient, trains binary networks across about 12 at 1e-2, and smaller means change sign more easily (`docs/training.md` has the ablation).
 pub const AUTO_REACH: f64 = 12.0;
 
-/// The least `σ_m²` that `auto` chooses, means uniform over all of `[−1, 1]`: smaller ones gain nothing.
+/// The smallest `σ_m²` that `auto` chooses: means uniform over all of `[−1, 1]`. Smaller ones gain nothing.
 const LEAST: f64 = 1.0 / 3.0;
 
-/// The largest: beyond it too few means are left that can change sign. It is also what `auto` takes where no `σ_m²` carries signals through the depth.
+/// The largest: beyond it too few means can still change sign. `auto` also takes it where no `σ_m²` carries signals through the depth.
 const MOST: f64 = 0.85;
 
-/// A best `σ_m²` of 1 is a limit: there the means could not change any more.
+/// Taken where the best `σ_m²` is the limit 1, at which the means could no longer change.
 const NEAR_ONE: f64 = 0.99;
 
-/// What an [`Init`] comes to for a network.
+/// An [`Init`] resolved for a network.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Initialisation {
-    /// The distribution: one of the five that need no advice.
+    /// The distribution: one of the five that do not depend on the theory.
     pub distribution: Init,
-    /// `σ_m²` (or `σ_w²`) asked of it; `None` where the layer's shape decides.
+    /// Its `σ_m²` (or `σ_w²`) before clipping; `None` where the layer's shape decides.
     pub sigma2: Option<f64>,
     /// `σ_b²`.
     pub sigma_b2: f64,
-    /// Why, in a sentence.
+    /// The reason for the choice.
     pub reason: String,
 }
 
 impl Initialisation {
-    /// Decides what to draw. `auto` and `critical` ask the theory.
+    /// Resolves a network's [`Init`]. `auto` and `critical` consult the theory.
     ///
     /// # Errors
     ///
-    /// Those of [`NetworkConfig::check`], and [`Error::Theory`] if the theory refuses the network.
+    /// Those of [`NetworkConfig::check`], and [`Error::Theory`] if the theory does not cover the network.
     pub fn new(config: &NetworkConfig) -> Result<Self, Error> {
         config.check()?;
         match config.init {
@@ -115,7 +115,7 @@ impl Initialisation {
         }
         let theory = RandomNetwork::new(config.surrogate.model(), config.neuron)?;
         let depth = config.depth();
-        // Real weights lose nothing by being large: they have no sign to keep.
+        // Large real weights cost nothing: they need not change sign.
         if config.init == Init::Auto && config.surrogate.has_binary_weights() {
             let advice = Advice::new(&theory, depth, AUTO_REACH)?;
             if let Some(smallest) = &advice.smallest

@@ -3,8 +3,8 @@
 //! | values | features | rule |
 //! |---|---|---|
 //! | bytes | `image` | one offset and one scale: `x = (byte − offset)·scale` has mean 0 and variance 1 |
-//! | bytes, floats | `table` | every column is standardised by itself and quantised to a byte ([`Quantiser::table`]) |
-//! | floats | `image` | all columns are quantised alike, from the smallest to the largest value ([`Quantiser::image`]) |
+//! | bytes, floats | `table` | each column is standardised and quantised to a byte ([`Quantiser::table`]) |
+//! | floats | `image` | all columns share one quantiser, from the smallest to the largest value ([`Quantiser::image`]) |
 //!
 //! Rules are chosen on the training examples. Training sees the quantised inputs, so nothing is lost when the network is packed.
 //!
@@ -15,7 +15,7 @@
 //! let table = [1.0, 1990.0, 2.0, 2000.0, 3.0, 2010.0];
 //! let rule = InputRule::choose((&table).into(), 2, &[0, 1, 2], Features::Table)?;
 //! let inputs = rule.inputs((&table).into(), 2)?;
-//! assert_eq!(inputs[..2], inputs[..1].repeat(2)); // −√1.5 in both columns of the first row, but for the rounding
+//! assert_eq!(inputs[..2], inputs[..1].repeat(2)); // −√1.5 in both columns of the first row, up to rounding
 //! # Ok::<(), isinglass_net::Error>(())
 //! ```
 
@@ -27,10 +27,10 @@ use crate::examples::Rows;
 use crate::named::named;
 use crate::{Error, Values};
 
-/// What the columns of the examples are.
+/// The kind of the examples' columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Features {
-    /// Pixels: all columns are of one kind and share one scale.
+    /// Pixels: all columns share one scale.
     Image,
     /// Columns of different kinds: each has its own scale.
     Table,
@@ -39,7 +39,7 @@ pub enum Features {
 named!("kind of features", Features { Image => "image", Table => "table" });
 
 impl Features {
-    /// What values usually are: bytes are images, floats are tables.
+    /// The default for these values: bytes are images, floats are tables.
     pub fn usual(values: Values<'_>) -> Self {
         match values {
             Values::Bytes(_) => Self::Image,
@@ -61,21 +61,21 @@ impl InputRule {
         Self::shared(Preprocessing::default())
     }
 
-    /// One offset and scale for all values, which are not quantised.
+    /// One offset and scale for all values, without quantisation.
     pub fn shared(preprocessing: Preprocessing) -> Self {
         Self { quantiser: None, preprocessing }
     }
 
-    /// Real numbers become bytes, and bytes inputs.
+    /// A quantiser that turns real numbers into bytes, and an offset and scale that turn bytes into inputs.
     pub fn quantised(quantiser: Quantiser, preprocessing: Preprocessing) -> Self {
         Self { quantiser: Some(quantiser), preprocessing }
     }
 
-    /// The rule for values of this kind, chosen on the rows with these numbers.
+    /// Chooses the rule for values of this kind from the rows at `indices`.
     ///
     /// # Errors
     ///
-    /// [`Error::Examples`] if the values are not whole rows or not finite, or there is no such row.
+    /// [`Error::Examples`] if the values are not whole rows or not finite, or an index is out of range.
     pub fn choose(values: Values<'_>, columns: usize, indices: &[u32], features: Features) -> Result<Self, Error> {
         let rows = Rows::new(values, columns)?;
         rows.check_indices(indices)?;
@@ -103,7 +103,7 @@ impl InputRule {
         self.quantiser.as_ref()
     }
 
-    /// How bytes, or values that are not quantised, become inputs.
+    /// How bytes (or values without a quantiser) become inputs.
     pub fn preprocessing(&self) -> Preprocessing {
         self.preprocessing
     }
@@ -112,7 +112,7 @@ impl InputRule {
     ///
     /// # Errors
     ///
-    /// [`Error::Examples`] if they are not whole rows of finite values, or the rule is for another number of columns.
+    /// [`Error::Examples`] if they are not whole rows of finite values, or the rule has a different number of columns.
     pub fn inputs(&self, values: Values<'_>, columns: usize) -> Result<Vec<f32>, Error> {
         self.check(columns)?;
         let rows = Rows::new(values, columns)?;
@@ -131,40 +131,43 @@ impl InputRule {
             (_, Some(_)) => {
                 let mut raw = vec![0.0; rows.features()];
                 let mut bytes = Vec::with_capacity(rows.len() * rows.features());
-                for index in 0..rows.len() {
-                    rows.copy_part(index, 0, &mut raw);
-                    self.quantise(0, &mut raw);
-                    bytes.extend(raw.iter().map(|&byte| byte as u8));
-                }
+                (0..rows.len()).for_each(|index| self.extend_quantised(&mut bytes, rows, index, &mut raw));
                 Some(bytes.into())
             }
             (Values::Floats(_), None) => None,
         }
     }
 
-    /// Whether the network looks at bytes, given or quantised.
+    /// Adds the quantised bytes of a row; `raw` has room for one.
+    pub(crate) fn extend_quantised(&self, bytes: &mut Vec<u8>, rows: &Rows<'_>, index: usize, raw: &mut [f32]) {
+        rows.copy_part(index, 0, raw);
+        self.quantise(0, raw);
+        bytes.extend(raw.iter().map(|&byte| byte as u8));
+    }
+
+    /// Whether the network takes bytes, given or quantised.
     pub(crate) fn gives_bytes(&self, values: Values<'_>) -> bool {
         self.quantiser.is_some() || matches!(values, Values::Bytes(_))
     }
 
-    /// Checks that the rule is for this number of columns.
+    /// Checks that the rule has this number of columns.
     pub(crate) fn check(&self, columns: usize) -> Result<(), Error> {
         match &self.quantiser {
             Some(quantiser) if quantiser.columns() != columns => {
-                Err(Error::Examples(format!("a rule for {} columns, and there are {columns}", quantiser.columns())))
+                Err(Error::Examples(format!("an input rule for {} columns, applied to {columns}", quantiser.columns())))
             }
             _ => Ok(()),
         }
     }
 
-    /// Turns raw values of a row, from a column on, into bytes (as floats), where values are quantised.
+    /// Turns raw values of a row, from column `first` on, into bytes (as floats) if there is a quantiser.
     pub(crate) fn quantise(&self, first: usize, values: &mut [f32]) {
         if let Some(quantiser) = &self.quantiser {
             quantiser.round_part(first, values);
         }
     }
 
-    /// Turns raw values of a row, from a column on, into inputs.
+    /// Turns raw values of a row, from column `first` on, into inputs.
     pub(crate) fn apply(&self, first: usize, values: &mut [f32]) {
         self.quantise(first, values);
         values.iter_mut().for_each(|value| *value = self.preprocessing.apply(*value));
@@ -176,7 +179,7 @@ impl fmt::Display for InputRule {
         let (offset, scale) = (self.preprocessing.offset(), self.preprocessing.scale());
         match &self.quantiser {
             None => write!(f, "(x − {offset})·{scale}"),
-            Some(_) => write!(f, "(byte − {offset})·{scale}, with a byte for every real number"),
+            Some(_) => write!(f, "(byte − {offset})·{scale}, with one byte per real number"),
         }
     }
 }

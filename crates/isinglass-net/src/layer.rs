@@ -1,7 +1,7 @@
-//! One layer: what it does ([`LayerSpec`]), and the numbers it does it with ([`Layer`]).
+//! One layer: its shape and rules ([`LayerSpec`]), and its parameters ([`Layer`]).
 //!
-//! What makes a layer a hidden or an output layer is in its specification, never in its place in the network: how its field is made, what its inputs add to the variance `Σ`, and what its
-//! neurons do with the field.
+//! The specification, not the position in the network, makes a layer a hidden or an output layer: how its field is computed, how its inputs add to the variance `Σ`, and how its
+//! neurons respond to the field.
 //!
 //! ```
 //! use isinglass_net::{Layer, NetworkConfig};
@@ -21,10 +21,10 @@ use std::f64::consts::PI;
 use isinglass_theory::Neuron;
 use isinglass_theory::activation::Phi;
 
-use crate::kernels::{Activation, Field, Moments};
+use crate::kernels::{Field, Nonlinearity, VarianceRule};
 use crate::{Error, Surrogate};
 
-/// What a layer does: its shape and its rules.
+/// A layer's shape and rules.
 ///
 /// [`NetworkConfig::layers`](crate::NetworkConfig::layers) makes the specifications of a network.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -35,16 +35,16 @@ pub struct LayerSpec {
     /// Whether the surrogate multiplies with `sign(M)` instead of `M`.
     pub(crate) uses_signs: bool,
     /// How the inputs add to `Σ`.
-    pub(crate) moments: Moments,
-    /// How the field is made of `h̄` and `Σ`. The key of sampled fields is set in every pass.
+    pub(crate) variance: VarianceRule,
+    /// How the field follows from `h̄` and `Σ`. The key of sampled fields is set in every pass.
     pub(crate) field: Field,
-    /// What the surrogate's neurons do with the field.
-    pub(crate) activation: Activation,
-    /// What the binary network's units do with it.
+    /// How the surrogate's neurons respond to the field.
+    pub(crate) nonlinearity: Nonlinearity,
+    /// How the binary network's units respond to it.
     pub(crate) unit: Unit,
 }
 
-/// What a unit of the binary network behind a surrogate does with its field.
+/// How a unit of the binary network behind a surrogate responds to its field.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Unit {
     /// A neuron without noise: `sign(h)`, with `sign(0) = +1`.
@@ -72,21 +72,21 @@ pub(crate) enum Source {
 impl LayerSpec {
     /// A hidden layer.
     pub(crate) fn hidden(surrogate: Surrogate, neuron: Neuron, source: Source, (inputs, outputs): (usize, usize)) -> Self {
-        let (field, activation) = match surrogate {
+        let (field, nonlinearity) = match surrogate {
             Surrogate::Deterministic => match neuron.averaged() {
-                Some((phi, d)) => (Field::Averaged { noise: d.noise as f32, spread: d.spread as f32 }, activation(&phi)),
+                Some((phi, d)) => (Field::Averaged { noise: d.noise as f32, spread: d.spread as f32 }, nonlinearity(&phi)),
                 None => unreachable!("check_neuron refuses neurons without an average"),
             },
-            Surrogate::LrtBinary | Surrogate::LrtContinuous => (Field::Sampled { key: [0; 2] }, activation(&neuron.mean())),
-            Surrogate::Continuous => (Field::Plain, activation(&neuron.mean())),
-            Surrogate::Ste => (Field::Plain, Activation::Step),
+            Surrogate::LrtBinary | Surrogate::LrtContinuous => (Field::Sampled { key: [0; 2] }, nonlinearity(&neuron.mean())),
+            Surrogate::Continuous => (Field::Plain, nonlinearity(&neuron.mean())),
+            Surrogate::Ste => (Field::Plain, Nonlinearity::Step),
         };
         let unit = match surrogate.has_binary_neurons() {
             false => Unit::Continuous(neuron),
             true if is_stochastic(surrogate, neuron) => Unit::Stochastic(neuron),
             true => Unit::Sign,
         };
-        Self { field, activation, unit, ..Self::common(surrogate, source, (inputs, outputs)) }
+        Self { field, nonlinearity, unit, ..Self::common(surrogate, source, (inputs, outputs)) }
     }
 
     /// An output layer: `τh̄/√(1 + πτ²Σ/8)` is a field averaged with noise 1 and spread `πτ²/8`.
@@ -98,7 +98,7 @@ impl LayerSpec {
         };
         Self {
             field,
-            activation: Activation::Linear(tau as f32),
+            nonlinearity: Nonlinearity::Linear(tau as f32),
             unit: Unit::Output { tau },
             ..Self::common(surrogate, source, (inputs, outputs))
         }
@@ -106,29 +106,29 @@ impl LayerSpec {
 
     fn common(surrogate: Surrogate, source: Source, (inputs, outputs): (usize, usize)) -> Self {
         // Inputs are random spins unless they are data or continuous neurons.
-        let moments = match (surrogate, source) {
-            (Surrogate::Continuous | Surrogate::Ste, _) => Moments::None,
-            (Surrogate::LrtContinuous, _) | (_, Source::Data) => Moments::Numbers,
-            (Surrogate::Deterministic | Surrogate::LrtBinary, Source::Neurons) => Moments::Spins,
+        let variance = match (surrogate, source) {
+            (Surrogate::Continuous | Surrogate::Ste, _) => VarianceRule::None,
+            (Surrogate::LrtContinuous, _) | (_, Source::Data) => VarianceRule::Numbers,
+            (Surrogate::Deterministic | Surrogate::LrtBinary, Source::Neurons) => VarianceRule::Spins,
         };
         Self {
             inputs,
             outputs,
             has_binary_weights: surrogate.has_binary_weights(),
             uses_signs: surrogate == Surrogate::Ste,
-            moments,
+            variance,
             field: Field::Plain,
-            activation: Activation::Linear(1.0),
+            nonlinearity: Nonlinearity::Linear(1.0),
             unit: Unit::Output { tau: 1.0 },
         }
     }
 
-    /// Units below.
+    /// Number of inputs.
     pub fn inputs(&self) -> usize {
         self.inputs
     }
 
-    /// Units of this layer.
+    /// Number of units.
     pub fn outputs(&self) -> usize {
         self.outputs
     }
@@ -143,7 +143,7 @@ impl LayerSpec {
         self.has_binary_weights
     }
 
-    /// Whether its fields are the network's outputs.
+    /// Whether it is an output layer.
     pub fn is_output(&self) -> bool {
         matches!(self.unit, Unit::Output { .. })
     }
@@ -153,17 +153,17 @@ impl LayerSpec {
 fn is_stochastic(surrogate: Surrogate, neuron: Neuron) -> bool {
     match (surrogate, neuron) {
         (_, Neuron::Probit(_) | Neuron::Logistic(_)) => true,
-        // In the deterministic surrogate a chosen gain is not the mean of a real neuron; the neuron behind it is the sign.
+        // In the deterministic surrogate a chosen gain is not the mean of a stochastic neuron; the neuron behind it is the sign.
         (Surrogate::LrtBinary, _) => true,
         _ => false,
     }
 }
 
-fn activation(phi: &Phi) -> Activation {
+fn nonlinearity(phi: &Phi) -> Nonlinearity {
     match phi {
-        Phi::Erf(erf) => Activation::Erf(erf.gain() as f32),
-        Phi::Tanh(tanh) => Activation::Tanh(tanh.gain() as f32),
-        Phi::Sign => Activation::Step,
+        Phi::Erf(erf) => Nonlinearity::Erf(erf.gain() as f32),
+        Phi::Tanh(tanh) => Nonlinearity::Tanh(tanh.gain() as f32),
+        Phi::Sign => Nonlinearity::Step,
         Phi::Relu | Phi::Linear => unreachable!("check_neuron refuses unbounded neurons"),
     }
 }
@@ -177,11 +177,11 @@ pub struct Layer {
 }
 
 impl Layer {
-    /// Puts a layer together. Means lie row by row, `means[output · inputs + input]`.
+    /// Builds a layer. Means are stored row by row, `means[output · inputs + input]`.
     ///
     /// # Errors
     ///
-    /// [`Error::Layer`] if there are not as many means and biases as the shape needs, one is not finite, or a mean of a binary weight lies outside `[−1, 1]`.
+    /// [`Error::Layer`] if the numbers of means and biases do not match the shape, one is not finite, or the mean of a binary weight lies outside `[−1, 1]`.
     pub fn new(spec: LayerSpec, means: Vec<f32>, bias: Vec<f32>) -> Result<Self, Error> {
         let LayerSpec { inputs, outputs, .. } = spec;
         if means.len() != spec.weights() {
@@ -202,17 +202,17 @@ impl Layer {
         Ok(Self { spec, means, bias })
     }
 
-    /// What the layer does.
+    /// The specification.
     pub fn spec(&self) -> &LayerSpec {
         &self.spec
     }
 
-    /// Units below.
+    /// Number of inputs.
     pub fn inputs(&self) -> usize {
         self.spec.inputs
     }
 
-    /// Units of this layer.
+    /// Number of units.
     pub fn outputs(&self) -> usize {
         self.spec.outputs
     }
@@ -223,11 +223,15 @@ impl Layer {
     }
 
     /// The means of one unit's weights.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such unit.
     pub fn row(&self, unit: usize) -> &[f32] {
         &self.means[unit * self.spec.inputs..(unit + 1) * self.spec.inputs]
     }
 
-    /// The means of every unit's weights, one unit after the other.
+    /// The means of every unit's weights, unit by unit.
     pub fn rows(&self) -> impl ExactSizeIterator<Item = &[f32]> {
         self.means.chunks_exact(self.spec.inputs)
     }
@@ -268,7 +272,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_does_not_fit_is_refused() {
+    fn wrong_counts_and_values_are_refused() {
         let config = NetworkConfig { inputs: 3, hidden: vec![2], classes: 2, ..NetworkConfig::default() };
         let spec = config.layers().unwrap()[0];
         let message = |means: Vec<f32>, bias: Vec<f32>| Layer::new(spec, means, bias).unwrap_err().to_string();

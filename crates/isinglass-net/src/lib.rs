@@ -1,13 +1,13 @@
 //! Trains deep networks of ±1 weights and neurons through differentiable surrogates, and evaluates the binary networks behind them.
 //!
-//! A binary weight `S = ±1` has a mean `M ∈ [−1, 1]`, and the means are what is trained. One layer of the [deterministic surrogate](Surrogate) is
+//! A binary weight `S = ±1` has a mean `M ∈ [−1, 1]`, and training moves the means. One layer of the [deterministic surrogate](Surrogate) is
 //!
 //! ```text
 //! h̄ = M x̄/√N + b        Σ = mean(1 − M²) + mean(M²(1 − x̄²))        x̄ = φ(h̄/√Σ)
 //! ```
 //!
-//! two products forward and four backward, since gradients flow through the variance `Σ` as well. There is no batch norm; what carries a signal through many layers is the
-//! [initialisation](Init), and [`isinglass_theory`] knows how far.
+//! two products forward and four backward, since gradients flow through the variance `Σ` as well. There is no batch norm: the
+//! [initialisation](Init) carries the signal through many layers, and [`isinglass_theory`] predicts how far.
 //!
 //! | what | where |
 //! |---|---|
@@ -16,10 +16,10 @@
 //! | how raw values become inputs | [`Features`], [`InputRule`] |
 //! | optimiser, learning rate, polarisation | [`TrainConfig`], [`Goal`], [`Means`] |
 //! | training | [`Trainer`] |
-//! | what the surrogate, `sign(M)` and sampled networks say | [`Network::surrogate`], [`Network::binary`], [`Network::sampled`] |
+//! | predictions and scores of the surrogate, of `sign(M)` and of sampled networks | [`Network::surrogate`], [`Network::binary`], [`Network::sampled`] |
 //! | packed bits | [`Counterpart::pack`] |
 //! | gradients alone | [`Gradients`] |
-//! | what a network looks like inside | [`Diagnosis`] |
+//! | the inside of a network | [`Diagnosis`] |
 //! | files | [`Checkpoint`] |
 //!
 //! ```
@@ -68,6 +68,7 @@ mod network;
 mod network_config;
 mod noise;
 mod packing;
+mod parametrisation;
 mod partition;
 mod pool;
 mod rng;
@@ -76,12 +77,12 @@ mod surrogate;
 mod train_config;
 mod trainer;
 
-/// The instruction sets that the kernels can use on this machine, the fastest first: what `ISINGLASS_SIMD` may name.
+/// The instruction sets that the kernels can use on this machine, fastest first: the values that `ISINGLASS_SIMD` may take.
 pub fn instruction_sets() -> Vec<&'static str> {
     isinglass_simd::Isa::names()
 }
 
-/// As many threads as the machine runs at once.
+/// The number of threads that the machine runs in parallel.
 fn default_threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }

@@ -1,6 +1,6 @@
-//! Choices that have a name on the command line and in files.
+//! Choices that have names on the command line and in files.
 
-/// Gives an enum of plain choices their names: `ALL`, `name`, `Display`, `FromStr`, and serde as a string.
+/// Names the variants of an enum: `ALL`, `name`, `Display`, `FromStr`, and serde as a string.
 macro_rules! named {
     ($kind:literal, $type:ident { $($variant:ident => $name:literal),+ $(,)? }) => {
         impl $type {

@@ -33,12 +33,12 @@ pub(crate) struct Drawn {
 }
 
 impl Network {
-    /// Starts to describe a network with this many inputs.
+    /// Starts the description of a network with this many inputs.
     pub fn builder(inputs: usize) -> NetworkBuilder {
         NetworkBuilder { config: NetworkConfig { inputs, ..NetworkConfig::default() }, neuron: None }
     }
 
-    /// Puts layers together. They must be those that the settings describe ([`NetworkConfig::layers`]).
+    /// Builds a network from layers. They must be those that the settings describe ([`NetworkConfig::layers`]).
     ///
     /// # Errors
     ///
@@ -89,17 +89,17 @@ impl Network {
         &self.input
     }
 
-    /// The names of the classes, if they have any.
+    /// The class names, if any.
     pub fn class_names(&self) -> Option<&[String]> {
         self.class_names.as_deref()
     }
 
-    /// What the initialisation came to; `None` if the layers were not drawn but given.
+    /// The initialisation that was drawn from; `None` if the layers were given.
     pub fn initialisation(&self) -> Option<&Initialisation> {
         self.drawn.as_ref().map(|drawn| &drawn.initialisation)
     }
 
-    /// The seed of the initial means; `None` if the layers were not drawn but given.
+    /// The seed of the initial means; `None` if the layers were given.
     pub fn init_seed(&self) -> Option<u64> {
         self.drawn.as_ref().map(|drawn| drawn.seed)
     }
@@ -115,19 +115,19 @@ impl Network {
         Ok(Some(Self { input: self.input.clone(), class_names: self.class_names.clone(), ..network }))
     }
 
-    /// Number of means (or real weights) and of biases.
+    /// The numbers of means (or real weights) and of biases.
     pub fn parameters(&self) -> (usize, usize) {
         self.layers.iter().fold((0, 0), |(means, biases), layer| (means + layer.means().len(), biases + layer.bias().len()))
     }
 
-    /// Exchanges a layer for another with the same specification, and returns the old one.
+    /// Replaces a layer by another with the same specification, and returns the old one.
     ///
     /// # Errors
     ///
-    /// [`Error::Layer`] if there is no such layer, or it is of another kind; the network is then unchanged.
+    /// [`Error::Layer`] if there is no such layer, or the specifications differ; the network is then unchanged.
     pub fn replace_layer(&mut self, index: usize, layer: Layer) -> Result<Layer, Error> {
         let count = self.layers.len();
-        let place = self.layers.get_mut(index).ok_or_else(|| Error::Layer(format!("layer {index} of a network of {count} layers")))?;
+        let place = self.layers.get_mut(index).ok_or_else(|| Error::Layer(format!("layer {index}: the network has {count} layers")))?;
         check_spec(index, &layer, place.spec())?;
         Ok(std::mem::replace(place, layer))
     }
@@ -143,7 +143,7 @@ impl Network {
         Ok(())
     }
 
-    /// Names the classes, or takes their names away.
+    /// Sets or removes the class names.
     ///
     /// # Errors
     ///
@@ -164,7 +164,7 @@ impl Network {
         Frame { config: config.clone(), input: input.clone(), class_names: class_names.clone(), drawn: drawn.clone() }
     }
 
-    /// Everything but the layers, which live in an engine from now on.
+    /// Everything but the layers, which now live in an engine.
     pub(crate) fn into_frame(self) -> Frame {
         let Self { config, input, class_names, drawn, .. } = self;
         Frame { config, input, class_names, drawn }
@@ -181,7 +181,7 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// The network again.
+    /// The whole network.
     pub fn with_layers(self, layers: Vec<Layer>) -> Result<Network, Error> {
         let mut network = Network { drawn: self.drawn, ..Network::new(self.config, layers)? };
         network.set_input(self.input)?;
@@ -196,8 +196,8 @@ fn check_spec(index: usize, layer: &Layer, spec: &LayerSpec) -> Result<(), Error
     }
     let shape = |spec: &LayerSpec| format!("{} → {}", spec.inputs(), spec.outputs());
     Err(match (shape(layer.spec()), shape(spec)) {
-        (found, expected) if found != expected => Error::Layer(format!("layer {index} is {found}, and the network needs {expected}")),
-        _ => Error::Layer(format!("layer {index} has the network's shape, but other neurons, weights or a different place")),
+        (found, expected) if found != expected => Error::Layer(format!("layer {index} is {found}; the network needs {expected}")),
+        _ => Error::Layer(format!("layer {index} has the right shape, but different neurons, weights or position")),
     })
 }
 
@@ -240,7 +240,7 @@ impl NetworkBuilder {
         self
     }
 
-    /// `σ_b²`; what the initialisation says unless set.
+    /// `σ_b²`; the initialisation's choice unless set.
     pub fn sigma_b2(mut self, sigma_b2: f64) -> Self {
         self.config.sigma_b2 = Some(sigma_b2);
         self
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_layer_is_exchanged_only_for_one_of_its_kind() {
+    fn a_layer_is_replaced_only_by_one_with_its_specification() {
         let (mut small, wide) = (network(&[4, 4]), network(&[40, 4]));
         let before = small.clone();
         for (index, layer) in

@@ -21,11 +21,11 @@ use crate::{Error, Init, Initialisation, LayerSpec, Network, Surrogate};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct NetworkConfig {
-    /// Inputs, e.g. pixels.
+    /// Number of inputs, e.g. pixels.
     pub inputs: usize,
     /// Neurons of every hidden layer, from the inputs up.
     pub hidden: Vec<usize>,
-    /// Outputs.
+    /// Number of classes, one output each.
     pub classes: usize,
     /// How the binary network is made differentiable.
     pub surrogate: Surrogate,
@@ -60,7 +60,7 @@ impl Default for NetworkConfig {
 
 /// The largest number of units in a layer.
 pub(crate) const MAX_WIDTH: usize = 1 << 20;
-/// The output's scratch has this much room, and labels are bytes.
+/// The largest number of classes: labels are bytes, and scores use a fixed scratch of this size.
 pub(crate) const MAX_CLASSES: usize = 256;
 /// The largest number of hidden layers.
 pub(crate) const MAX_DEPTH: usize = 10_000;
@@ -71,11 +71,11 @@ impl NetworkConfig {
         self.hidden.len()
     }
 
-    /// Checks that such a network exists. Whether the theory has an initialisation for it is the concern of [`Initialisation::new`].
+    /// Checks that such a network is possible. [`Initialisation::new`] checks whether the theory can initialise it.
     ///
     /// # Errors
     ///
-    /// [`Error::Config`] names the impossible setting.
+    /// [`Error::Config`] names the first impossible setting.
     pub fn check(&self) -> Result<(), Error> {
         let require = |holds: bool, message: String| if holds { Ok(()) } else { Err(Error::Config(message)) };
         require(self.inputs >= 1, "inputs = 0: a network needs at least one input".into())?;
@@ -93,7 +93,7 @@ impl NetworkConfig {
         self.check_sigma()
     }
 
-    /// Checks `σ_m²` by itself and against the initialisation's name.
+    /// Checks `σ_m²`, alone and against the initialisation.
     fn check_sigma(&self) -> Result<(), Error> {
         let Some(value) = self.sigma_m2 else { return Ok(()) };
         let symbol = self.variance_symbol();
@@ -115,7 +115,7 @@ impl NetworkConfig {
         }
     }
 
-    /// What the variance of the weights is called.
+    /// The symbol of the weights' variance.
     pub(crate) fn variance_symbol(&self) -> &'static str {
         if self.surrogate.has_binary_weights() { "σ_m²" } else { "σ_w²" }
     }
@@ -147,12 +147,12 @@ impl NetworkConfig {
         Network::draw_initial(self.clone(), initialisation, seed)
     }
 
-    /// The sizes in short, `784-512×2-10`.
+    /// The sizes in short form, `784-512×2-10`.
     pub fn shape(&self) -> String {
         format!("{}-{}-{}", self.inputs, self.hidden_shape(), self.classes)
     }
 
-    /// The sizes of the hidden layers in short, `512×2`.
+    /// The sizes of the hidden layers in short form, `512×2`.
     pub fn hidden_shape(&self) -> String {
         let run = |run: &[usize]| match run.len() {
             1 if self.depth() > 1 => run[0].to_string(),
@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shapes_are_written_in_short() {
+    fn shapes_have_a_short_form() {
         let shape = |hidden: &[usize]| NetworkConfig { hidden: hidden.to_vec(), ..NetworkConfig::default() }.shape();
         assert_eq!(shape(&[512, 512]), "784-512×2-10");
         assert_eq!(shape(&[64]), "784-64×1-10"); // as it has always been written

@@ -1,9 +1,9 @@
-//! The noise of local reparameterisation: standard normal numbers that are named, not drawn in turn.
+//! The noise of local reparameterisation: standard normal numbers that are addressed, not drawn in sequence.
 //!
-//! `ε` of a unit and an example in a step follows from the seed, the step and the layer alone; it can be had again at any time.
+//! `ε` of a unit and an example depends only on the seed, the step, the layer and their places; it can be computed again at any time.
 
-use crate::Rng;
 use crate::kernels::{Kernels, LANES, noise_counter};
+use crate::{Error, Rng};
 
 /// The key of a layer's noise in a step.
 pub(crate) fn key(seed: u64, step: u64, layer: usize) -> [u32; 2] {
@@ -11,15 +11,20 @@ pub(crate) fn key(seed: u64, step: u64, layer: usize) -> [u32; 2] {
     [bits as u32, (bits >> 32) as u32]
 }
 
-/// The noise `ε` of a layer in a training step (counted from 0) with a batch of so many examples: `[unit][example]`.
+/// The noise `ε` of a layer in a training step (counted from 0) with a batch of `examples` examples: `[unit][example]`.
+///
+/// # Errors
+///
+/// [`Error::InstructionSet`] if `ISINGLASS_SIMD` names an instruction set that this machine does not have.
 ///
 /// ```
-/// let noise = isinglass_net::lrt_noise(1, 0, 0, 1000, 16);
+/// let noise = isinglass_net::lrt_noise(1, 0, 0, 1000, 16)?;
 /// let mean_square = noise.iter().flatten().map(|e| e * e).sum::<f32>() / 16_000.0;
 /// assert!((mean_square - 1.0).abs() < 0.05);
+/// # Ok::<(), isinglass_net::Error>(())
 /// ```
-pub fn lrt_noise(seed: u64, step: u64, layer: usize, units: usize, examples: usize) -> Vec<Vec<f32>> {
-    let kernels = Kernels::choose().unwrap_or_else(|error| panic!("{error}"));
+pub fn lrt_noise(seed: u64, step: u64, layer: usize, units: usize, examples: usize) -> Result<Vec<Vec<f32>>, Error> {
+    let kernels = Kernels::choose()?;
     let panels = examples.div_ceil(LANES);
     let unit_noise = |unit: usize| {
         let mut row = vec![0.0; panels * LANES];
@@ -29,5 +34,5 @@ pub fn lrt_noise(seed: u64, step: u64, layer: usize, units: usize, examples: usi
         row.truncate(examples);
         row
     };
-    (0..units).map(unit_noise).collect()
+    Ok((0..units).map(unit_noise).collect())
 }

@@ -1,7 +1,7 @@
-//! From a trained network to packed bits, and the proof that nothing changed on the way.
+//! From a trained network to packed bits, checked against the original.
 //!
-//! Every network that is packed is also evaluated in floats, and the sums of the output layer, integers both, must be equal: on random inputs and on the examples given. If one is not,
-//! there is no packed network.
+//! Every packed network is compared with its float version, on random inputs and on the examples given: the sums of the output layer are integers in both and must be equal. If one
+//! differs, packing fails.
 //!
 //! ```
 //! use isinglass_net::{Init, Network};
@@ -22,21 +22,21 @@ use crate::layer::Unit;
 use crate::spins::drawn_weights;
 use crate::{Counterpart, Error, Init, InputRule, Layer, LayerSpec, Network, NetworkConfig, Neuron, Rng, Surrogate, Values};
 
-/// Images of random bytes that every packed network is checked with, one of them all 0 and one all 255.
+/// Number of random images that every packed network is checked with, one of them all 0 and one all 255.
 const RANDOM_IMAGES: usize = 64;
-/// Sums of more bytes than this are not exact in the floats they are checked against.
+/// Sums of more bytes than this are not exact in floats.
 const MOST_INPUTS: usize = (1 << 24) / 255;
 
-/// A packed network, found equal to the one it was made of.
+/// A packed network that gives the sums of the original.
 #[derive(Debug)]
 pub struct Packed {
     /// The network, or the ensemble.
     pub model: Model,
-    /// Examples it was checked with.
+    /// Number of examples it was checked with.
     pub checked: usize,
 }
 
-/// A layer as bits: its weights, its biases, and what its units do.
+/// A layer as bits: its weights, its biases, and the kind of its units.
 pub(crate) struct PackedLayer {
     weights: BitMatrix,
     bias: Vec<f32>,
@@ -51,7 +51,7 @@ impl PackedLayer {
     }
 }
 
-/// Networks as one model that looks at bytes.
+/// Networks as one model that takes bytes.
 pub(crate) fn model(preprocessing: Preprocessing, networks: Vec<Vec<PackedLayer>>) -> Result<Model, Error> {
     let mut tau = 1.0;
     let mut packed = Vec::with_capacity(networks.len());
@@ -63,6 +63,11 @@ pub(crate) fn model(preprocessing: Preprocessing, networks: Vec<Vec<PackedLayer>
         packed.push(isinglass_bits::Network::new(preprocessing, layers)?);
     }
     Ok(Model::new(packed, preprocessing, tau)?)
+}
+
+/// The predictor of one network, on the instruction set that `ISINGLASS_SIMD` chooses.
+pub(crate) fn predictor_of(preprocessing: Preprocessing, layers: Vec<PackedLayer>) -> Result<Predictor, Error> {
+    Ok(Predictor::new(&model(preprocessing, vec![layers])?, Isa::chosen()?))
 }
 
 /// The bits of `sign(M)`, or of a draw with this seed and number.
@@ -79,7 +84,7 @@ fn layers_of(network: &Network, drawn: Option<(u64, u64)>) -> Vec<PackedLayer> {
 
 /// The predictor of `sign(M)`, or of a draw with this seed and number; neurons are signs, whatever they are in the network.
 pub(crate) fn predictor(network: &Network, drawn: Option<(u64, u64)>) -> Result<Predictor, Error> {
-    Ok(model(network.input().preprocessing(), vec![layers_of(network, drawn)])?.predictor())
+    predictor_of(network.input().preprocessing(), layers_of(network, drawn))
 }
 
 impl Counterpart<'_> {
@@ -93,14 +98,14 @@ impl Counterpart<'_> {
         Ok(self.pack_checked(none, &mut |_, _| {})?.model)
     }
 
-    /// Packs the network, after checking it against the floats with these examples too. `progress` is told how many of how many networks are done.
+    /// Packs the network, after checking it against the floats with these examples too. `progress` is called with the number of networks done so far and in total.
     ///
     /// # Errors
     ///
-    /// [`Error::Pack`] if there are no such bits, [`Error::PackedDiffers`] if they do not give the sums that the floats give.
+    /// [`Error::Pack`] if the network cannot be packed, [`Error::PackedDiffers`] if the packed sums differ from those in floats.
     pub fn pack_checked<'v>(&self, values: impl Into<Values<'v>>, progress: &mut dyn FnMut(usize, usize)) -> Result<Packed, Error> {
         let (network, draws, values) = (self.network(), self.draws()?, values.into());
-        refuse_the_impossible(network, draws)?;
+        check_packable(network, draws)?;
         let inputs = network.config().inputs;
         let rows = Rows::new(values, inputs)?;
         let input = network.input();
@@ -108,14 +113,14 @@ impl Counterpart<'_> {
             && !(matches!(values, Values::Bytes(_)) && !(values.is_empty() && input.preprocessing().scale() > 1.0))
         {
             return Err(Error::Pack(format!(
-                "inputs become {input}, as if they were real numbers between 0 and 1, and a packed network looks at bytes: check it with bytes, or train again, so that \
-                 real inputs are quantised"
+                "inputs become {input}, as for real numbers between 0 and 1, but a packed network takes bytes: check it with bytes, or train again with \
+                 quantised real inputs"
             )));
         }
         let mut bytes = input.bytes(&rows).map_or_else(Vec::new, std::borrow::Cow::into_owned);
         bytes.extend(random_images(inputs));
         let count = draws.map_or(1, |(samples, _)| samples);
-        let mut networks = Vec::with_capacity(count);
+        let mut networks = Vec::new();
         for sample in 0..count {
             let drawn = draws.map(|(_, seed)| network.draw(seed, sample as u64)).transpose()?;
             let layers = layers_of(drawn.as_ref().unwrap_or(network), None);
@@ -135,12 +140,12 @@ impl Counterpart<'_> {
     }
 }
 
-fn refuse_the_impossible(network: &Network, draws: Option<(usize, u64)>) -> Result<(), Error> {
+fn check_packable(network: &Network, draws: Option<(usize, u64)>) -> Result<(), Error> {
     let NetworkConfig { surrogate, neuron, inputs, .. } = *network.config();
     let refuse = |reason: String| Err(Error::Pack(reason));
     if !surrogate.has_binary_weights() {
         return refuse(format!(
-            "surrogate {surrogate}: its weights are real numbers, so there are no bits to pack; train with --surrogate deterministic"
+            "surrogate {surrogate}: its weights are real numbers, with no bits to pack; train with --surrogate deterministic"
         ));
     }
     if !surrogate.has_binary_neurons() {
@@ -149,12 +154,14 @@ fn refuse_the_impossible(network: &Network, draws: Option<(usize, u64)>) -> Resu
         ));
     }
     if inputs > MOST_INPUTS {
-        return refuse(format!("{inputs} inputs: at most {MOST_INPUTS}, since the floats to check against are not exact beyond"));
+        return refuse(format!(
+            "{inputs} inputs: at most {MOST_INPUTS}, since sums in floats, which the bits are checked against, are not exact beyond that"
+        ));
     }
     match draws {
         Some((0, _)) => refuse("samples = 0: an ensemble has at least one network".into()),
         Some((samples, _)) if samples > 1 && !network.is_random() => refuse(format!(
-            "samples = {samples}: the means are all ±1 and the neurons without noise, so that every draw is the same network; leave --samples out"
+            "samples = {samples}: all means are ±1 and the neurons have no noise, so every draw is the same network; omit --samples"
         )),
         _ => Ok(()),
     }
@@ -162,13 +169,13 @@ fn refuse_the_impossible(network: &Network, draws: Option<(usize, u64)>) -> Resu
 
 /// Compares the sums of a packed network with those of the floats.
 fn check(network: &Network, number: usize, packed: &Model, bytes: &[u8], threads: usize) -> Result<(), Error> {
-    // Bytes go in as they are, also where the network would quantise real numbers first.
+    // The inputs are bytes, even where the network would quantise real numbers first.
     let mut of_bytes = network.clone();
     of_bytes.set_input(InputRule::shared(network.input().preprocessing()))?;
     let float = of_bytes.binary().in_floats().threads(threads).sums(bytes)?;
     let (inputs, classes) = (network.config().inputs, network.config().classes);
     for (index, isa) in Isa::available().into_iter().enumerate() {
-        // All examples on the instruction set that will be used, the random ones on the others; what was read back from the file, not what was put into it.
+        // All examples on the fastest instruction set, the random ones on the others; with the model as read back from its file.
         let first = if index == 0 { 0 } else { bytes.len() - RANDOM_IMAGES * inputs };
         let found = Predictor::new(&Model::from_bytes(&packed.to_bytes())?, isa).sums_on(&bytes[first..], threads)?;
         let skipped = first / inputs * classes;
@@ -195,7 +202,7 @@ fn random_images(inputs: usize) -> Vec<u8> {
 }
 
 impl Network {
-    /// Packed networks as networks of floats: weights ±1, biases halfway between the sums below and above each threshold. They decide as the packed ones do, on bytes.
+    /// Packed networks as networks of floats: weights ±1, and biases halfway between the sums below and above each threshold. On bytes they give the same predictions.
     ///
     /// # Errors
     ///
@@ -238,7 +245,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_network_for_real_numbers_is_not_packed_unseen() {
+    fn networks_of_unquantised_real_numbers_are_refused() {
         let mut network = Network::builder(9).hidden([5]).classes(3).init(Init::Auto, 1).unwrap();
         network.set_input(InputRule::shared(Preprocessing::standardising(0.5, 0.29).unwrap())).unwrap();
         let error = network.binary().pack().unwrap_err().to_string();
@@ -248,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn floats_made_of_bits_decide_as_the_bits_do() {
+    fn unpacked_networks_give_the_packed_sums() {
         let mut network = Network::builder(50).hidden([33, 20]).classes(4).sigma_b2(0.3).init(Init::Auto, 3).unwrap();
         network.set_input(InputRule::shared(Preprocessing::standardising(127.0, 74.0).unwrap())).unwrap();
         let model = network.binary().pack().unwrap();
@@ -258,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_binary_is_refused() {
+    fn networks_without_bits_are_refused() {
         let builder = Network::builder(4).hidden([3]).classes(2);
         for surrogate in [Surrogate::Continuous, Surrogate::LrtContinuous] {
             let network = builder.clone().surrogate(surrogate).init(Init::Uniform, 1).unwrap();

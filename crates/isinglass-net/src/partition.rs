@@ -1,4 +1,4 @@
-//! Which examples a run trains with, and which it holds out.
+//! Which examples a run trains on, and which it holds out.
 //!
 //! ```
 //! use isinglass_net::{Partition, TrainConfig};
@@ -10,7 +10,7 @@
 
 use crate::{Error, Rng, TrainConfig};
 
-/// Indices of training and validation examples. No example is in both, or twice in one; at least one is trained with.
+/// Indices of training and validation examples. No example occurs twice; there is at least one training example.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Partition {
     train: Vec<u32>,
@@ -18,32 +18,33 @@ pub struct Partition {
 }
 
 impl Partition {
-    /// Chooses among `count` examples at random, by the run's seed.
+    /// Splits `count` examples at random, with the run's seed.
     ///
     /// # Errors
     ///
-    /// [`Error::Config`] if nothing is left to train with, or a setting is impossible.
+    /// [`Error::Config`] if no training example is left, or a setting is impossible.
     pub fn new(count: usize, config: &TrainConfig) -> Result<Self, Error> {
         config.check()?;
-        let mut order: Vec<u32> = (0..count as u32).collect();
+        let most = u32::try_from(count).map_err(|_| Error::config(format!("{count} examples: at most {}", u32::MAX)))?;
+        let mut order: Vec<u32> = (0..most).collect();
         Rng::new(config.seed).stream(Rng::PARTITION, 0).shuffle(&mut order);
         let (train, held_out) = Self::sizes(count, config);
         order.truncate(train + held_out);
         let validation = order.split_off(train.min(order.len()));
         if order.is_empty() {
             return Err(Error::config(format!(
-                "train-fraction {} and validation {} leave none of {count} examples to train with",
+                "train-fraction {} and validation {} leave none of {count} examples for training",
                 config.train_fraction, config.validation
             )));
         }
         Ok(Self { train: order, validation })
     }
 
-    /// A partition of one's own among `count` examples.
+    /// A given partition of `count` examples.
     ///
     /// # Errors
     ///
-    /// [`Error::Examples`] if there is nothing to train with, an index is out of range, or one occurs twice.
+    /// [`Error::Examples`] if there is no training example, an index is out of range, or one occurs twice.
     pub fn from_indices(train: Vec<u32>, validation: Vec<u32>, count: usize) -> Result<Self, Error> {
         if train.is_empty() {
             return Err(Error::Examples("a partition needs at least one training example".into()));
@@ -66,12 +67,12 @@ impl Partition {
         &self.train
     }
 
-    /// Indices of the validation examples; none if nothing is held out.
+    /// Indices of the validation examples; empty if none are held out.
     pub fn validation(&self) -> &[u32] {
         &self.validation
     }
 
-    /// How many examples are trained with, and how many are held out.
+    /// The numbers of training and of validation examples.
     fn sizes(count: usize, config: &TrainConfig) -> (usize, usize) {
         let used = ((count as f64 * config.train_fraction).round() as usize).max(1);
         let held_out = (used as f64 * config.validation).round() as usize;
@@ -84,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_partition_is_one() {
+    fn empty_and_overlapping_partitions_are_refused() {
         let of = |train: &[u32], validation: &[u32]| Partition::from_indices(train.to_vec(), validation.to_vec(), 5);
         assert!(of(&[0, 4], &[2]).is_ok());
         for (train, validation) in [(&[][..], &[1][..]), (&[5], &[]), (&[1, 1], &[]), (&[1], &[2, 1])] {

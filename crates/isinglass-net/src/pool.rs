@@ -1,7 +1,7 @@
 //! A few threads that share short parallel regions.
 //!
-//! A training step has several parallel regions per layer, far too short to wake sleeping threads for. Workers therefore spin for a moment before they sleep.
-//! A region is closed as soon as its tasks are taken: nobody waits for a worker that the system did not run in time.
+//! A training step has several parallel regions per layer, each too short to wake sleeping threads for. Workers therefore spin for a moment before they sleep.
+//! A region closes as soon as its tasks are taken: nobody waits for a worker that the system did not schedule in time.
 //!
 //! `RUSTFLAGS="--cfg loom" cargo test -p isinglass-net --lib pool --release` explores how the threads can interleave; see `pool/model.rs`.
 
@@ -16,7 +16,7 @@ use sync::{Arc, AtomicBool, AtomicUsize, JoinHandle, Ordering, SPINS, Thread, Un
 /// A task: called with the worker's number and the task's.
 type Job<'a> = &'a (dyn Fn(usize, usize) + Sync);
 
-/// The most threads of a pool: the state must be able to count them.
+/// The largest number of threads in a pool: the state must be able to count them.
 pub const MAX_THREADS: usize = 1024;
 /// Set in the state while no worker may join.
 const CLOSED: usize = 1 << 15;
@@ -50,7 +50,7 @@ impl Shared {
         }
     }
 
-    /// Waits for an open region other than `seen` and joins it. `None` when the pool ends.
+    /// Waits for an open region other than `seen` and joins it. `None` when the pool shuts down.
     fn join(&self, seen: usize) -> Option<usize> {
         let mut spins = 0;
         loop {
@@ -74,7 +74,7 @@ impl Shared {
         }
     }
 
-    /// Sleeps until there may be work, or for less.
+    /// Sleeps until there may be work. It may wake early.
     fn sleep(&self, seen: usize) {
         self.sleeping.fetch_add(1, Ordering::Relaxed);
         // Either `open` finds the count above, or we find its region below: each side writes, fences and then reads what the other side wrote.
@@ -85,7 +85,7 @@ impl Shared {
         self.sleeping.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Lets workers join the next region. Says whether some may be asleep.
+    /// Lets workers join the next region. Returns whether some may be asleep.
     fn open(&self) -> bool {
         self.next_task.store(0, Ordering::Relaxed);
         let region = region_of(self.state.load(Ordering::Relaxed)).wrapping_add(CLOSED << 1);
@@ -99,7 +99,7 @@ impl Shared {
         self.state.fetch_sub(1, Ordering::Release);
     }
 
-    /// Lets nobody join any more and waits for those inside.
+    /// Lets no more workers join, and waits for those inside.
     fn close(&self) {
         let mut state = self.state.fetch_or(CLOSED, Ordering::Acquire);
         let mut spins = 0u32;
@@ -170,7 +170,7 @@ impl Pool {
             return;
         }
         let shared = &*self.shared;
-        // SAFETY: only the lifetime changes. The job is called by workers inside the region alone, and the guard below waits for the last of them before this
+        // SAFETY: only the lifetime changes. Only workers inside the region call the job, and the guard below waits for the last of them before this
         // function returns, even if a task panics here.
         let lasting = unsafe { std::mem::transmute::<Job<'_>, Job<'static>>(job) };
         // SAFETY: the region is closed and nobody is inside, so nobody reads.
@@ -191,7 +191,7 @@ fn work_until_the_end(shared: &Shared, worker: usize) {
         seen = region;
         // SAFETY: the region is open and counts us: the caller of `run` neither returns nor writes before we leave.
         if let Some((job, tasks)) = shared.job.with(|job| unsafe { *job })
-            // The caller of `run` would wait for ever for a worker that did not leave.
+            // The caller of `run` would wait forever for a worker that did not leave.
             && catch_unwind(AssertUnwindSafe(|| shared.work(worker, job, tasks))).is_err()
         {
             shared.panicked.store(true, Ordering::Relaxed);
@@ -225,7 +225,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_panic_ends_the_region_and_the_pool_works_on() {
+    fn the_pool_survives_a_panic() {
         let caller = std::thread::current().id();
         let mut pool = Pool::new(2);
         // Until the worker has taken a task.

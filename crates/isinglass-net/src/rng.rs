@@ -1,7 +1,7 @@
 //! One seeded generator, and independent streams of it.
 //!
-//! A stream is named by what it is for and by an index, never by how much was drawn before: epoch 7 shuffles the same way whether the run was
-//! resumed or not, and the number of threads cannot matter.
+//! A stream is identified by its purpose and an index, never by how much was drawn before: epoch 7 shuffles the same way whether or not the run was
+//! resumed, and the number of threads does not matter.
 //!
 //! ```
 //! use isinglass_net::Rng;
@@ -25,7 +25,7 @@ impl Rng {
     pub const INIT: u64 = 1;
     /// Streams of the order of examples, by epoch.
     pub const SHUFFLE: u64 = 2;
-    /// The stream of the choice of training and validation examples.
+    /// The stream that chooses training and validation examples.
     pub const PARTITION: u64 = 3;
     /// Streams of the noise of local reparameterisation, by step.
     pub const NOISE: u64 = 4;
@@ -51,7 +51,7 @@ impl Rng {
         Self { seed, state }
     }
 
-    /// An independent generator for one purpose and index, the same however much was drawn from this one.
+    /// An independent generator for a purpose and an index. It does not depend on how much was drawn from this one.
     pub fn stream(&self, purpose: u64, index: u64) -> Self {
         let key = Self::mix(self.seed.wrapping_add(GOLDEN.wrapping_mul(purpose)));
         Self::new(Self::mix(key.wrapping_add(GOLDEN.wrapping_mul(index.wrapping_add(1)))))
@@ -88,7 +88,7 @@ impl Rng {
     /// If `bound` is 0.
     pub fn below(&mut self, bound: u64) -> u64 {
         assert!(bound > 0, "an empty range has no elements");
-        // Lemire: the high word of a product is uniform once the few low words that would favour some are refused.
+        // Lemire: the high word of the product is uniform once the few low words that cause a bias are rejected.
         loop {
             let product = u128::from(self.next_u64()) * u128::from(bound);
             if product as u64 >= bound.wrapping_neg() % bound {
@@ -97,7 +97,7 @@ impl Rng {
         }
     }
 
-    /// Puts a slice in random order (Fisher–Yates).
+    /// Shuffles a slice (Fisher–Yates).
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for i in (1..items.len()).rev() {
             items.swap(i, self.below(i as u64 + 1) as usize);

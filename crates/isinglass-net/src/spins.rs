@@ -1,6 +1,6 @@
-//! The binary network behind a surrogate in floats: weights ±1, and the neurons that go with them.
+//! The binary network behind a surrogate, evaluated in floats.
 //!
-//! It evaluates what bits cannot: continuous and stochastic neurons, and real inputs that are not quantised. For everything else it is the independent check of the packed network.
+//! It covers what bits cannot: continuous and stochastic neurons, and real inputs that are not quantised. For everything else it is an independent check of the packed network.
 //! Sums over bytes are integers, exact for up to 65 793 inputs (255 times as many is 2²⁴).
 
 use isinglass_bits::softmax;
@@ -14,14 +14,14 @@ use crate::{Error, InputRule, Layer, Network, Rng};
 
 /// A binary network, deterministic or drawn at random.
 pub struct SpinNetwork<'a> {
-    /// Its signs are the weights.
+    /// The signs of its means are the weights.
     engine: &'a mut Engine,
     input: &'a InputRule,
-    /// Bytes go through the first layer as they are, so that its sums are integers; offset and scale follow.
+    /// Bytes go through the first layer as they are, so that its sums are integers; offset and scale are applied to the sums.
     of_bytes: bool,
-    /// Per unit of the first layer, what is subtracted from its sum.
+    /// Subtracted from the sum of each unit of the first layer.
     shifts: Vec<f64>,
-    /// What every layer's units do.
+    /// The kind of every layer's units.
     units: Vec<Unit>,
     key: u64,
 }
@@ -36,7 +36,7 @@ impl<'a> SpinNetwork<'a> {
         spins
     }
 
-    /// Weights and neurons at random; [`SpinNetwork::draw`] draws them, into an engine of the network's shape.
+    /// Random weights and neurons: [`SpinNetwork::draw`] draws them into an engine of the network's shape.
     pub fn sampled(engine: &'a mut Engine, input: &'a InputRule, rows: &Rows<'_>) -> Self {
         let units = engine.layers.iter().map(|layer| layer.spec.unit).collect();
         Self::new(engine, input, units, rows)
@@ -52,7 +52,7 @@ impl<'a> SpinNetwork<'a> {
         self.engine.layers.last().map_or(0, |layer| layer.outputs)
     }
 
-    /// Examples that go through it at once.
+    /// Examples per batch.
     pub fn batch(&self) -> usize {
         self.engine.batch()
     }
@@ -66,7 +66,7 @@ impl<'a> SpinNetwork<'a> {
         self.shift();
     }
 
-    /// What the offset of bytes takes from the sums of the first layer: the offset times the sum of a unit's weights.
+    /// Computes what the offset of bytes subtracts from the sums of the first layer: the offset times the sum of a unit's weights.
     fn shift(&mut self) {
         if self.of_bytes {
             let layer = &self.engine.layers[0];
@@ -101,11 +101,11 @@ impl<'a> SpinNetwork<'a> {
         (0..indices.len() * classes).map(|place| self.engine.neuron(last, place % classes, place / classes)).collect()
     }
 
-    /// Through all layers; the output keeps its sums.
+    /// Forward through all layers; the output layer keeps its sums.
     fn forward(&mut self, rows: &Rows<'_>, indices: &[u32]) {
         self.engine.load(rows, indices, self.input, if self.of_bytes { Scale::Bytes } else { Scale::Inputs });
         let biases: Vec<Vec<f32>> = self.engine.layers.iter().map(|layer| layer.bias.clone()).collect();
-        // A sum is divided by √N, not multiplied by its inverse, so that a field that is 0 comes out as 0.
+        // A sum is divided by √N, not multiplied by its inverse, so that a field of 0 stays exactly 0.
         let roots: Vec<f64> = self.engine.layers.iter().map(|layer| (layer.inputs as f64).sqrt()).collect();
         let scale_of_bytes = if self.of_bytes { f64::from(self.input.preprocessing().scale()) } else { 1.0 };
         let (shifts, units, key) = (&self.shifts, &self.units, self.key);
@@ -137,8 +137,8 @@ impl Unit {
 }
 
 impl Network {
-    /// A binary network drawn from this one: weights ±1 with means `M`, those of the same sample in [`Network::sampled`]. Where neurons are stochastic, the noise of each is drawn too and put
-    /// into its bias, so that the neuron becomes a sign: for one example the two cannot be told apart, while all examples of one draw see the same noise.
+    /// A binary network drawn from this one: weights ±1 with means `M`, those of the same sample in [`Network::sampled`]. Where neurons are stochastic, the noise of each is drawn too and added
+    /// to its bias, so that the neuron becomes a sign: for one example the distribution is the same, but all examples of one draw share the noise.
     ///
     /// # Errors
     ///
@@ -158,7 +158,7 @@ impl Network {
         Ok(network)
     }
 
-    /// Whether two draws from the network may differ.
+    /// Whether draws from the network can differ.
     pub(crate) fn is_random(&self) -> bool {
         let is_random =
             |layer: &Layer| matches!(layer.spec().unit, Unit::Stochastic(_)) || layer.means().iter().any(|mean| mean.abs() < 1.0);
@@ -204,9 +204,9 @@ fn mean_of(neuron: Neuron, h: f64) -> f64 {
     neuron.mean().value(h)
 }
 
-/// A uniform number for a neuron and an example, the same whatever else is in the batch.
+/// A uniform number for a neuron and an example, independent of the rest of the batch.
 fn uniform(key: u64, layer: usize, unit: usize, example: u32) -> f64 {
-    // Twelve bits of the layer have a place of their own, beside 20 of the unit and 32 of the example; the others change the key.
+    // Twelve bits of the layer fit beside 20 of the unit and 32 of the example; the others change the key.
     let (high, low) = (layer as u64 >> 12, layer as u64 & 0xfff);
     let key = if high == 0 { key } else { Rng::mix(key ^ Rng::mix(high)) };
     let place = (low << 52) ^ ((unit as u64) << 32) ^ u64::from(example);

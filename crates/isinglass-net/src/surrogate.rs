@@ -6,7 +6,7 @@
 //! | `lrt-binary` | binary, mean `M` | stochastic binary | `h = h̄ + √Σ ε`, `x̄ = φ(h)` |
 //! | `lrt-continuous` | binary, mean `M` | continuous | `h = h̄ + √Σ ε`, `x = φ(h)` |
 //! | `continuous` | real | continuous | `h = h̄`, `x = φ(h)` |
-//! | `ste` | `sign(M)` | sign | `x = sign(h̄)`; backwards as if it were the identity on `[−1, 1]` |
+//! | `ste` | `sign(M)` | sign | `x = sign(h̄)`; backward as if it were the identity on `[−1, 1]` |
 //!
 //! with `h̄ = M x̄/√N + b`. Where the inputs of a layer are random spins, `Σ = mean(1 − M²) + mean(M²(1 − x̄²))`; where they are given numbers
 //! (the first layer, and continuous neurons), `Σ = mean((1 − M²) x²)`.
@@ -35,7 +35,7 @@ pub enum Surrogate {
     LrtContinuous,
     /// No binary network behind it: real weights, continuous neurons.
     Continuous,
-    /// Straight-through estimation: binary forwards, identity backwards.
+    /// Straight-through estimation: binary forward, identity backward.
     Ste,
 }
 
@@ -59,7 +59,7 @@ impl Surrogate {
         }
     }
 
-    /// The neuron used when none is named.
+    /// The default neuron.
     pub fn default_neuron(self) -> Neuron {
         match self {
             Self::Deterministic | Self::Ste => Neuron::Sign,
@@ -68,11 +68,11 @@ impl Surrogate {
         }
     }
 
-    /// Whether the surrogate can be trained with this neuron.
+    /// Checks that the surrogate can be trained with this neuron.
     ///
     /// # Errors
     ///
-    /// [`Error::Config`] with the neurons that are possible.
+    /// [`Error::Config`] lists the neurons that can be used.
     pub fn check_neuron(self, neuron: Neuron) -> Result<(), Error> {
         let refuse =
             |reason: &str, valid: &str| Err(Error::config(format!("surrogate {self} with neuron {neuron}: {reason}; use {valid}")));
@@ -106,7 +106,7 @@ impl Surrogate {
         !matches!(self, Self::Continuous | Self::Ste)
     }
 
-    /// A common variance of the means: close to 1, where signals travel far.
+    /// The default variance of the means: close to 1, where signals travel far.
     pub(crate) fn usual_variance(self) -> f64 {
         if self.has_binary_weights() { 0.99 } else { 1.0 }
     }

@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 use crate::Error;
 use crate::named::{named, serde_as_text};
 
-/// What the run is to end with.
+/// What the run aims for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Goal {
-    /// A binary network as good as its surrogate: the means are polarised on the way and end at ±1.
+    /// A binary network as good as its surrogate: the means are polarised during the run and end at ±1.
     Binary,
     /// The surrogate itself, as the paper trains it.
     Surrogate,
@@ -48,9 +48,9 @@ named!("optimizer", Optimizer { Adam => "adam", Sgd => "sgd", Momentum => "momen
 /// How the learning rate changes over the run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Schedule {
-    /// Not at all.
+    /// It does not change.
     Constant,
-    /// Half a cosine, from the full rate to nothing.
+    /// Half a cosine, from the full rate to 0.
     Cosine,
     /// Multiplied by `factor` every `epochs` epochs: `step:10:0.1`.
     Step {
@@ -62,7 +62,20 @@ pub enum Schedule {
 }
 
 impl Schedule {
-    /// The learning rate's factor in a step (counted from 0) of a run.
+    fn check(self) -> Result<(), Error> {
+        match self {
+            Self::Step { epochs, factor } if epochs == 0 || !(factor > 0.0 && factor <= 1.0) => {
+                Err(Error::config(format!("schedule {self}: the number of epochs must be at least 1 and the factor in (0, 1]")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The learning rate's factor in a step (counted from 0) of a run of `steps`, at least one, with `steps_per_epoch` per epoch.
+    ///
+    /// # Panics
+    ///
+    /// If `steps_per_epoch`, or the number of epochs between changes, is 0.
     pub fn factor(self, step: u64, steps: u64, steps_per_epoch: u64) -> f64 {
         match self {
             Self::Constant => 1.0,
@@ -101,12 +114,8 @@ impl FromStr for Schedule {
             },
             _ => return Err(unknown()),
         };
-        match schedule {
-            Self::Step { epochs, factor } if epochs == 0 || !(factor > 0.0 && factor <= 1.0) => {
-                Err(Error::config(format!("schedule {text}: the number of epochs must be at least 1 and the factor in (0, 1]")))
-            }
-            schedule => Ok(schedule),
-        }
+        schedule.check()?;
+        Ok(schedule)
     }
 }
 
@@ -124,11 +133,11 @@ serde_as_text!(Schedule);
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct TrainConfig {
-    /// What the run is to end with.
+    /// What the run aims for.
     pub goal: Goal,
     /// How the means are kept in `[−1, 1]`.
     pub means: Means,
-    /// Under [`Goal::Binary`], the part of the run before the means are polarised: `β = 1`.
+    /// Under [`Goal::Binary`], the fraction of the run before the means are polarised, with `β = 1`.
     pub anneal_from: f64,
     /// Under [`Goal::Binary`], the `β` of the last step; it grows exponentially from 1.
     pub beta: f64,
@@ -144,11 +153,11 @@ pub struct TrainConfig {
     pub batch: usize,
     /// Passes over the training examples.
     pub epochs: usize,
-    /// The part of the training examples to use at all.
+    /// Fraction of the training examples to use.
     pub train_fraction: f64,
-    /// The part of these that is held out for validation.
+    /// Fraction of these to hold out for validation.
     pub validation: f64,
-    /// The seed of everything random.
+    /// The seed of the run's randomness.
     pub seed: u64,
 }
 
@@ -173,23 +182,24 @@ impl Default for TrainConfig {
 }
 
 impl TrainConfig {
-    /// Checks every setting by itself.
+    /// Checks each setting.
     ///
     /// # Errors
     ///
-    /// [`Error::Config`] names the first impossible one.
+    /// [`Error::Config`] names the first impossible setting.
     pub fn check(&self) -> Result<(), Error> {
         let require = |holds: bool, message: String| if holds { Ok(()) } else { Err(Error::Config(message)) };
         require(self.batch >= 1, "batch = 0: a step needs at least one example".into())?;
-        require(self.batch <= MAX_BATCH, format!("batch = {}: at most {MAX_BATCH} examples fit one step", self.batch))?;
+        require(self.batch <= MAX_BATCH, format!("batch = {}: at most {MAX_BATCH} examples per step", self.batch))?;
         require(self.epochs >= 1, "epochs = 0: nothing would be trained".into())?;
         require(self.epochs <= MAX_EPOCHS, format!("epochs = {}: at most {MAX_EPOCHS}", self.epochs))?;
-        require(self.lr > 0.0 && self.lr.is_finite(), format!("lr = {}: a learning rate is above 0", self.lr))?;
+        require(self.lr > 0.0 && self.lr.is_finite(), format!("lr = {}: must be above 0", self.lr))?;
+        self.schedule.check()?;
         require(
             (0.0..1.0).contains(&self.anneal_from),
             format!("anneal-from = {}: must be a fraction of the run, in [0, 1)", self.anneal_from),
         )?;
-        require((1.0..=1e4).contains(&self.beta), format!("beta = {}: the final β is from 1 to 10000", self.beta))?;
+        require((1.0..=1e4).contains(&self.beta), format!("beta = {}: must be from 1 to 10000", self.beta))?;
         require(
             self.train_fraction > 0.0 && self.train_fraction <= 1.0,
             format!("train-fraction = {}: must be a fraction of the training examples, in (0, 1]", self.train_fraction),
@@ -211,8 +221,8 @@ impl TrainConfig {
     }
 }
 
-/// More would never end.
+/// A longer run would never end.
 const MAX_EPOCHS: usize = 1_000_000;
 
-/// More examples would make a step's buffers larger than the network.
+/// With larger batches a step's buffers would exceed the network.
 pub(crate) const MAX_BATCH: usize = 65_536;

@@ -1,4 +1,4 @@
-//! Training, step by step or as a whole.
+//! Training, step by step or in one call.
 //!
 //! ```
 //! use isinglass_net::{Examples, Init, Network, TrainConfig, Trainer};
@@ -26,11 +26,13 @@
 use std::fmt;
 use std::path::Path;
 
-use crate::checkpoint::{Array, Memories, Snapshot, State};
+use crate::checkpoint::{Snapshot, State, StoredLayer};
 use crate::counterpart::{binary_score, surrogate_score};
-use crate::engine::{BatchScore, Engine, EngineLayer, LayerSink, Parametrisation, Purpose, Scale};
+use crate::engine::{BatchScore, Engine, EngineLayer, LayerSink, Purpose, Scale};
 use crate::kernels::{Kernels, Rule, Sink};
 use crate::network::Frame;
+use crate::parametrisation::{Betas, Parametrisation};
+use crate::pool::MAX_THREADS;
 use crate::{
     Checkpoint, Error, Examples, Features, Goal, Initialisation, InputRule, Network, Optimizer, Partition, Progress, Rng, Score,
     TrainConfig, noise,
@@ -43,11 +45,11 @@ pub struct Step {
     pub step: u64,
     /// The batch's mean negative log-likelihood.
     pub loss: f32,
-    /// Examples of the batch whose class was found.
+    /// Examples of the batch classified correctly.
     pub correct: usize,
     /// Examples of the batch.
     pub examples: usize,
-    /// What the epoch came to, if this was its last step.
+    /// The epoch's result, if this was its last step.
     pub epoch: Option<EpochReport>,
 }
 
@@ -60,20 +62,20 @@ pub struct EpochReport {
     pub lr: f64,
     /// `β` of its last step.
     pub beta: f64,
-    /// The surrogate while it was trained: averages over the epoch's steps.
+    /// The surrogate during training: averages over the epoch's steps.
     pub train: Score,
-    /// The surrogate on the validation examples; `None` without these.
+    /// The surrogate on the validation examples; `None` if there are none.
     pub validation: Option<Score>,
-    /// The deterministic binary network on the validation examples; `None` without these, or without binary weights.
+    /// The deterministic binary network on the validation examples; `None` if there are none, or no binary weights.
     pub validation_binary: Option<Score>,
-    /// Whether no earlier epoch was better, by the validation accuracy (without validation examples, the training accuracy) of what the run's goal is.
+    /// Whether no earlier epoch was better, judged by the validation accuracy (without validation examples, the training accuracy) of the network that the goal names.
     pub is_best: bool,
     /// Per layer, the norm of the gradient with respect to the means in the epoch's last step.
     pub gradient_norms: Vec<f64>,
 }
 
 impl fmt::Display for EpochReport {
-    /// One line: epoch, loss, and the accuracies there are.
+    /// One line: epoch, loss, and the available accuracies.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "epoch {}: loss {:.4}, training accuracy {:.2} %", self.epoch, self.train.nll, 100.0 * self.train.accuracy)?;
         for (name, score) in [("validation", self.validation), ("binary validation", self.validation_binary)] {
@@ -96,17 +98,17 @@ pub struct Trainer<'a> {
     partition: Partition,
     engine: Engine,
     state: State,
-    /// The training examples in the order of the epoch at hand.
+    /// The training examples in the order of the current epoch.
     order: Vec<u32>,
     gradient_squares: Vec<f64>,
 }
 
 impl<'a> Trainer<'a> {
-    /// Starts a run on all of the machine's threads: chooses training and validation examples, and standardises the inputs. Bytes are taken for images, floats for tables ([`Features`]).
+    /// Starts a run on all of the machine's threads: chooses training and validation examples, and standardises the inputs. Bytes are treated as images, floats as tables ([`Features`]).
     ///
     /// # Errors
     ///
-    /// [`Error::Config`] or [`Error::Examples`] if settings, network and examples exclude each other.
+    /// [`Error::Config`] or [`Error::Examples`] if settings, network and examples do not fit together.
     pub fn new(network: Network, config: TrainConfig, examples: &Examples<'a>) -> Result<Self, Error> {
         Self::with_features(network, config, examples, Features::usual(examples.values()))
     }
@@ -123,7 +125,7 @@ impl<'a> Trainer<'a> {
         Self::prepared(network, config, examples, partition)
     }
 
-    /// Starts a run with a network that has its input rule, and with a partition of one's own.
+    /// Starts a run with the network's own input rule and a given partition.
     ///
     /// # Errors
     ///
@@ -162,12 +164,7 @@ impl<'a> Trainer<'a> {
             return Err(Error::config(format!("goal binary: there is no binary network behind surrogate {surrogate}; use goal surrogate")));
         }
         let parametrisation = Parametrisation::new(surrogate, config.means, config.goal == Goal::Binary);
-        let slots = match config.optimizer {
-            Optimizer::Adam => [true, true],
-            Optimizer::Sgd => [false, false],
-            Optimizer::Momentum => [true, false],
-            Optimizer::Rmsprop => [false, true],
-        };
+        let slots = rule(config.optimizer, config.lr, 0).slots();
         let purpose = Purpose::Training { parametrisation, variance_gradient: config.variance_gradient, slots };
         let batch = config.batch.min(partition.train().len());
         let engine = Engine::with_kernels(&network, purpose, batch, threads, kernels)?;
@@ -188,45 +185,40 @@ impl<'a> Trainer<'a> {
         Ok(trainer)
     }
 
-    /// Uses this many threads from now on. The results stay the same.
+    /// Uses this many threads, at most 1024, from now on. The results stay the same.
     #[must_use]
     pub fn with_threads(mut self, threads: usize) -> Self {
-        self.threads = threads.max(1);
+        self.threads = threads.clamp(1, MAX_THREADS);
         self.engine.set_threads(self.threads);
         self
     }
 
-    /// Continues from a checkpoint. The examples must be the same; the partition is the checkpoint's.
+    /// Resumes from a checkpoint, with its partition. The examples must be those of the run.
     ///
     /// # Errors
     ///
-    /// [`Error::Examples`] if they are not, [`Error::Config`] if the checkpoint's settings were changed to ones that need another state of the optimiser.
+    /// [`Error::Examples`] if they are not, [`Error::Config`] if the checkpoint's settings were changed to ones that need a different optimiser state.
     pub fn resume(checkpoint: Checkpoint, examples: &Examples<'a>) -> Result<Self, Error> {
         if !checkpoint.was_trained_on(examples) {
-            return Err(Error::Examples("these are not the training examples that the run was started with".into()));
+            return Err(Error::Examples("these are not the training examples of the run".into()));
         }
-        let Checkpoint { network, train, state, memories, partition, .. } = checkpoint;
+        let Checkpoint { network, train, state, optimizer, partition, .. } = checkpoint;
         let means: Vec<Vec<f32>> = network.layers().iter().map(|layer| layer.means().to_vec()).collect();
         let mut trainer = Self::prepared(network, train, examples, partition)?;
         trainer.state = state;
         let layers = &trainer.engine.layers;
-        if memories.len() != layers.len() || !memories.iter().zip(layers).all(|(memory, layer)| layer.takes(memory)) {
-            return Err(Error::config("the checkpoint's optimiser state is not that of its settings: training cannot continue from it"));
+        if optimizer.len() != layers.len() || !optimizer.iter().zip(layers).all(|(state, layer)| layer.takes(state)) {
+            return Err(Error::config("the checkpoint's optimiser state does not match its settings: training cannot resume from it"));
         }
-        for ((layer, memory), means) in trainer.engine.layers.iter_mut().zip(memories).zip(means) {
-            if trainer.parametrisation.has_theta() {
-                layer.set_theta(&memory.theta);
-                layer.set_means(&means);
-            }
-            layer.set_slots(&memory.m, &memory.v);
-            layer.bias_m = memory.bias_m;
-            layer.bias_v = memory.bias_v;
+        for ((layer, state), means) in trainer.engine.layers.iter_mut().zip(optimizer).zip(means) {
+            layer.set_optimizer(state);
+            layer.set_means(&means);
         }
         trainer.shuffle();
         Ok(trainer)
     }
 
-    /// Where the run stands.
+    /// The progress of the run.
     pub fn progress(&self) -> Progress {
         Progress::new(&self.config, self.partition.train().len(), self.state.step)
     }
@@ -242,7 +234,7 @@ impl<'a> Trainer<'a> {
         &self.partition
     }
 
-    /// What the initialisation came to; `None` if the network's layers were given, not drawn.
+    /// The initialisation that was drawn from; `None` if the network's layers were given.
     pub fn initialisation(&self) -> Option<&Initialisation> {
         self.frame.drawn.as_ref().map(|drawn| &drawn.initialisation)
     }
@@ -252,7 +244,7 @@ impl<'a> Trainer<'a> {
         &self.config
     }
 
-    /// The network as it is now.
+    /// The current network.
     ///
     /// # Errors
     ///
@@ -262,7 +254,7 @@ impl<'a> Trainer<'a> {
         self.frame.clone().with_layers(layers?)
     }
 
-    /// The network at the end of training; the trainer's memory is released layer by layer.
+    /// The current network, without the trainer.
     ///
     /// # Errors
     ///
@@ -272,7 +264,7 @@ impl<'a> Trainer<'a> {
         self.frame.with_layers(layers?)
     }
 
-    /// Trains to the end. `watch` sees every epoch.
+    /// Trains to the end and calls `watch` after every epoch.
     ///
     /// # Errors
     ///
@@ -286,7 +278,7 @@ impl<'a> Trainer<'a> {
         self.into_network()
     }
 
-    /// The order of the epoch at hand: the same whoever asks, and when.
+    /// Shuffles for the current epoch. The order depends on the seed and the epoch alone.
     fn shuffle(&mut self) {
         self.order.clear();
         self.order.extend_from_slice(self.partition.train());
@@ -298,18 +290,17 @@ impl<'a> Trainer<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::Diverged`] if the loss or, at an epoch's end, a parameter is no longer a number; the trainer is then of no more use.
-    ///
-    /// # Panics
-    ///
-    /// If the run is finished.
+    /// [`Error::Diverged`] if the loss or, at an epoch's end, a parameter is no longer a number; the trainer cannot continue after that. [`Error::Finished`] if there are no
+    /// steps left.
     pub fn step(&mut self) -> Result<Step, Error> {
         let Progress { step, steps, steps_per_epoch, .. } = self.progress();
-        assert!(step < steps, "the run is finished");
+        if step >= steps {
+            return Err(Error::Finished { steps });
+        }
         let (lr, beta) = (self.learning_rate(step), self.config.beta_at(step, steps));
         let score = self.optimise(lr, beta)?;
         let ends_epoch = (step + 1).is_multiple_of(steps_per_epoch);
-        // Within an epoch the next loss tells.
+        // Within an epoch the next loss would show it.
         if ends_epoch && !self.engine.layers.iter().all(EngineLayer::is_finite) {
             return Err(Error::Diverged { step: step + 1, loss: f32::NAN, lr: self.config.lr });
         }
@@ -340,14 +331,14 @@ impl<'a> Trainer<'a> {
         self.engine.forward(|layer| noise::key(seed, step, layer));
         let score = self.engine.score(&self.examples, indices);
         let diverged = |loss: f64| Error::Diverged { step: step + 1, loss: loss as f32, lr: self.config.lr };
-        // Beyond any use, and on its way to infinity.
+        // Useless, and on its way to infinity.
         let largest = 1e6 * indices.len() as f64;
         if score.nll.is_nan() || score.nll > largest {
             return Err(diverged(score.nll));
         }
         let rule = rule(self.config.optimizer, lr, step);
         let next = self.config.beta_at((step + 1).min(steps - 1), steps);
-        let sink = Sink::Step(rule, self.parametrisation.parameter(beta, next));
+        let sink = Sink::Step(rule, self.parametrisation, Betas { now: beta as f32, next: next as f32 });
         self.engine.backward(|_| LayerSink { means: sink, bias: Some(rule) }, &mut self.gradient_squares);
         if self.gradient_squares.iter().any(|square| !square.is_finite()) {
             return Err(diverged(f64::NAN));
@@ -374,7 +365,7 @@ impl<'a> Trainer<'a> {
         Ok(EpochReport { epoch, lr, beta, train, validation, validation_binary, is_best, gradient_norms })
     }
 
-    /// The surrogate and the binary network on the examples held out, without a copy of the network.
+    /// Scores the surrogate and the binary network on the validation examples, without a copy of the network.
     fn validate(&mut self) -> Result<(Option<Score>, Option<Score>), Error> {
         let held_out = self.partition.validation();
         if held_out.is_empty() {
@@ -393,20 +384,10 @@ impl<'a> Trainer<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::Write`]; a file that was there before is then untouched.
+    /// [`Error::Write`]; an earlier file is then unchanged.
     pub fn save(&self, path: &Path) -> Result<(), Error> {
-        let layers = self.engine.layers.iter().map(|layer| {
-            let matrix = |values| Array::matrix(values, layer.outputs, layer.inputs, layer.stride);
-            [
-                ("means", matrix(&layer.means)),
-                ("bias", Array::vector(&layer.bias)),
-                ("theta", matrix(&layer.theta)),
-                ("m", matrix(&layer.m)),
-                ("v", matrix(&layer.v)),
-                ("bias_m", Array::vector(&layer.bias_m)),
-                ("bias_v", Array::vector(&layer.bias_v)),
-            ]
-        });
+        let layers = self.engine.layers.iter();
+        let layers = layers.map(|layer| StoredLayer::new(&layer.spec, layer.stride, &layer.means, &layer.bias, &layer.optimizer));
         let snapshot = Snapshot {
             network: self.frame.clone(),
             train: &self.config,
@@ -419,24 +400,17 @@ impl<'a> Trainer<'a> {
         snapshot.save(path)
     }
 
-    /// Everything needed to continue from here.
+    /// A checkpoint of the run, to resume from.
     ///
     /// # Errors
     ///
     /// Those of [`Trainer::network`].
     pub fn checkpoint(&self) -> Result<Checkpoint, Error> {
-        let memory = |layer: &EngineLayer| Memories {
-            theta: layer.compact(&layer.theta),
-            m: layer.compact(&layer.m),
-            v: layer.compact(&layer.v),
-            bias_m: layer.bias_m.clone(),
-            bias_v: layer.bias_v.clone(),
-        };
         Ok(Checkpoint {
             network: self.network()?,
             train: self.config.clone(),
             state: self.state,
-            memories: self.engine.layers.iter().map(memory).collect(),
+            optimizer: self.engine.layers.iter().map(|layer| layer.optimizer.map(|matrix| layer.compact(matrix))).collect(),
             partition: self.partition.clone(),
             examples: self.examples.len(),
             data: self.digest.clone(),
@@ -444,7 +418,7 @@ impl<'a> Trainer<'a> {
     }
 }
 
-/// The kernels' rule of a step (counted from 0).
+/// The kernels' rule for a step (counted from 0).
 fn rule(optimizer: Optimizer, lr: f64, step: u64) -> Rule {
     let rate = lr as f32;
     match optimizer {

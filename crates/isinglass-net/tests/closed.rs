@@ -167,14 +167,14 @@ fn a_valid_hash_does_not_excuse_impossible_contents() {
     refused(with(&|parts| parts.set("partition.train", 0, last.to_le_bytes())), "twice");
     refused(with(&|parts| parts.set("partition.validation", 0, 40u32.to_le_bytes())), "example 40");
     refused(with(&|parts| parts.set("partition.train", 0, u32::MAX.to_le_bytes())), "4294967295");
-    refused(with(&|parts| parts.tensors.retain(|tensor| tensor.0 != "partition.train")), "the partition is not as large as it says");
+    refused(with(&|parts| parts.tensors.retain(|tensor| tensor.0 != "partition.train")), "the size of the partition does not match");
 
     let extra = |name: &str| {
         let name = name.to_string();
         with(&move |parts| parts.tensors.push((name.clone(), Dtype::F32, vec![1], vec![0; 4])))
     };
     for name in ["layers.3.means", "layers.0.other", "weights", "input.other"] {
-        refused(extra(name), "do not belong");
+        refused(extra(name), "unexpected tensors");
     }
     refused(extra("input.centres"), "input.centres");
     refused(with(&|parts| parts.tensors.retain(|tensor| tensor.0 != "layers.2.bias")), "layers.2.bias is missing");

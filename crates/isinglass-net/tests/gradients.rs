@@ -72,7 +72,7 @@ fn check(case: &Case, (inputs, hidden, classes, batch): Size, variance_gradient:
     let ours = Gradients::new(&network, &examples, &indices, variance_gradient, 2).unwrap();
 
     let noise = network.layers().iter().enumerate().map(|(index, layer)| {
-        let noise = lrt_noise(0, 0, index, layer.outputs(), batch);
+        let noise = lrt_noise(0, 0, index, layer.outputs(), batch).unwrap();
         noise.into_iter().map(|row| row.into_iter().map(f64::from).collect()).collect()
     });
     let batch = Batch {

@@ -163,14 +163,14 @@ fn impossible_runs_are_refused_with_a_way_out() {
         (|c| c.batch = 0, "batch = 0"),
         (|c| c.batch = 1 << 40, "batch = 1099511627776: at most"),
         (|c| c.epochs = 0, "epochs = 0"),
-        (|c| c.lr = 0.0, "lr = 0: a learning rate is above 0"),
+        (|c| c.lr = 0.0, "lr = 0: must be above 0"),
         (|c| c.lr = f64::INFINITY, "lr = inf"),
         (|c| c.anneal_from = 1.0, "anneal-from = 1: must be a fraction of the run, in [0, 1)"),
-        (|c| c.beta = 0.5, "beta = 0.5: the final β is from 1"),
-        (|c| c.train_fraction = 1.5, "train-fraction = 1.5: a part"),
-        (|c| c.validation = 1.0, "validation = 1: a part"),
-        (|c| c.validation = 1.5, "validation = 1.5: a part"),
-        (|c| c.validation = 0.99, "leave none of 20 examples to train with"),
+        (|c| c.beta = 0.5, "beta = 0.5: must be from 1"),
+        (|c| c.train_fraction = 1.5, "train-fraction = 1.5: must be a fraction"),
+        (|c| c.validation = 1.0, "validation = 1: must be a fraction"),
+        (|c| c.validation = 1.5, "validation = 1.5: must be a fraction"),
+        (|c| c.validation = 0.99, "leave none of 20 examples for training"),
     ];
     let problem = Problem::noise(60, 10, 20, 1);
     let start = |surrogate: Surrogate, train, problem: &Problem| {

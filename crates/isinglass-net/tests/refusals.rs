@@ -4,7 +4,7 @@ mod support;
 
 use isinglass_net::{
     Counterpart, Diagnosis, Error, Examples, Gradients, Inference, Init, InputRule, Layer, Network, Neuron, Partition, Preprocessing,
-    Surrogate, TrainConfig, Trainer, Values,
+    Schedule, Surrogate, TrainConfig, Trainer, Values,
 };
 use support::networks::with_preprocessing;
 use support::problem::Problem;
@@ -145,7 +145,7 @@ fn indices_out_of_range_and_empty_lists_are_refused() {
     let problem = Problem::noise(6, 3, 9, 1);
     for network in networks() {
         for wrong in [9, 10, u32::MAX] {
-            all_refuse(&network, &problem.examples(), &[0, wrong, 1], &format!("example {wrong} of 9"));
+            all_refuse(&network, &problem.examples(), &[0, wrong, 1], &format!("example {wrong}: there are only 9"));
         }
         all_refuse(&network, &problem.examples(), &[], "no examples were chosen");
     }
@@ -153,7 +153,7 @@ fn indices_out_of_range_and_empty_lists_are_refused() {
     assert!(matches!(Examples::new(none, 6, &[], 3), Err(Error::Examples(_))));
     let batch = vec![0; 65_537];
     let refused = Gradients::new(&networks()[0], &problem.examples(), &batch, true, 1);
-    assert!(matches!(refused, Err(Error::Examples(message)) if message.contains("65536")));
+    assert!(matches!(refused, Err(Error::Config(message)) if message.contains("65536")));
 }
 
 #[test]
@@ -206,8 +206,28 @@ fn misfitting_input_rules_and_partitions_are_refused() {
     let problem = Problem::noise(6, 3, 9, 1);
     let of_more = Partition::from_indices(vec![0, 1], vec![9], 10).unwrap();
     let refused = Trainer::prepared(network.clone(), TrainConfig::default(), &problem.examples(), of_more).map(drop);
-    assert!(matches!(&refused, Err(Error::Examples(message)) if message.contains("example 9 of 9")), "{refused:?}");
+    assert!(matches!(&refused, Err(Error::Examples(message)) if message.contains("example 9: there are only 9")), "{refused:?}");
     for (train, validation) in [(vec![], vec![1]), (vec![9], vec![]), (vec![1, 1], vec![]), (vec![1], vec![2, 1])] {
         assert!(matches!(Partition::from_indices(train, validation, 9), Err(Error::Examples(_))));
+    }
+}
+
+#[test]
+fn steps_after_the_last_are_refused() {
+    let problem = Problem::noise(6, 3, 20, 1);
+    let config = TrainConfig { epochs: 1, batch: 32, ..TrainConfig::default() };
+    let mut trainer = Trainer::new(network(&[4]), config, &problem.examples()).unwrap();
+    trainer.step().unwrap();
+    assert!(trainer.is_finished());
+    assert!(matches!(trainer.step(), Err(Error::Finished { steps: 1 })));
+}
+
+#[test]
+fn schedules_without_epochs_are_refused() {
+    let problem = Problem::noise(6, 3, 20, 1);
+    for (epochs, factor) in [(0, 0.1), (10, 0.0), (10, f64::NAN)] {
+        let config = TrainConfig { schedule: Schedule::Step { epochs, factor }, ..TrainConfig::default() };
+        let refused = Trainer::new(network(&[4]), config, &problem.examples()).err().expect("an error");
+        assert!(refused.to_string().starts_with(&format!("schedule step:{epochs}:{factor}: ")), "{refused}");
     }
 }

@@ -248,7 +248,7 @@ fn every_step_draws_its_own_noise_and_takes_its_own_batch() {
             row.iter().map(|&value| f64::from(network.input().preprocessing().apply(f32::from(value)))).collect()
         };
         let noise = network.layers().iter().enumerate().map(|(index, layer)| {
-            let noise = lrt_noise(77, progress.step, index, layer.outputs(), batch.len());
+            let noise = lrt_noise(77, progress.step, index, layer.outputs(), batch.len()).unwrap();
             noise.into_iter().map(|row| row.into_iter().map(f64::from).collect()).collect()
         });
         let surrogate = reference::Surrogate::LrtBinary { activation: Activation::Tanh(1.0) };

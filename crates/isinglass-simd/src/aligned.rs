@@ -38,7 +38,8 @@ impl<T: Copy + Default> Aligned<T> {
         let mut memory = vec![T::default(); if len == 0 { 0 } else { len + room }];
         let skipped = (memory.as_ptr() as usize).wrapping_neg() % LINE / size_of::<T>();
         let range = if len == 0 { 0..0 } else { skipped..skipped + len };
-        let start = if len == 0 { core::ptr::null_mut() } else { memory[range.clone()].as_mut_ptr() };
+        // The vector's own pointer, not one of a slice: borrowing the elements later does not invalidate it.
+        let start = if len == 0 { core::ptr::null_mut() } else { memory.as_mut_ptr().wrapping_add(skipped) };
         Self { memory, range, start }
     }
 }

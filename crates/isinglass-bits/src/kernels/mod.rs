@@ -3,7 +3,7 @@
 //! A neuron's sum over `N` spins is `N − 2·(number of inputs that differ from their weights)`, and over bytes `2·(sum of the bytes whose weight is +1) − (sum of all)`. All kernels count what the sum lacks of the
 //! largest, so that a neuron is +1 where its count is at most a limit.
 //!
-//! The kernels are safe code but for single loads and stores from arrays of the right length: there is no index or pointer arithmetic that could be wrong.
+//! The kernels are safe code except for single loads and stores on arrays of the right length, without index or pointer arithmetic.
 
 mod compare;
 mod layout;

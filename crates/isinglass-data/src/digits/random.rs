@@ -44,6 +44,7 @@ impl Random {
     }
 }
 
+/// SplitMix64's finaliser. The generator of `isinglass-net` has the same; this crate does not depend on that one, and its images must not change with it.
 fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

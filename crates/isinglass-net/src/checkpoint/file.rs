@@ -1,4 +1,4 @@
-//! The file of a checkpoint, written array by array: a network in training need not fit the memory twice.
+//! The file of a checkpoint, written array by array, so that no second copy of the network is needed in memory.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::{Checkpoint, Memories, State};
+use super::arrays::{Array, StoredLayer, read_layer};
+use super::{Checkpoint, State};
 use crate::canonical::canonical_json;
 use crate::network::{Drawn, Frame};
 use crate::{Error, Initialisation, InputRule, Layer, NetworkConfig, Partition, TrainConfig};
@@ -33,7 +34,7 @@ struct Metadata {
     preprocessing: Preprocessing,
     class_names: Option<Vec<String>>,
     state: State,
-    /// How many examples are trained with, and how many held out.
+    /// The numbers of training and of validation examples.
     partition: Option<[usize; 2]>,
     examples: usize,
     data: String,
@@ -46,72 +47,12 @@ impl Metadata {
     }
 }
 
-/// The SHA-256 of the metadata's text, its own `sha256` being empty, and of all tensors.
+/// The SHA-256 of the metadata's text, with an empty `sha256`, and of all tensors.
 fn sum_of<B: AsRef<[u8]>>(text: &str, tensors: impl Iterator<Item = B>) -> String {
     let mut hash = Sha256::new();
     hash.update(text);
     tensors.for_each(|bytes| hash.update(bytes));
     hex(&hash.finalize())
-}
-
-/// How many arrays a layer has; they are hashed in their order.
-const LAYER_ARRAYS: usize = 7;
-
-/// Rows of numbers as they lie in memory, with or without padding between them.
-pub(crate) struct Array<'a> {
-    shape: Vec<usize>,
-    stride: usize,
-    values: Numbers<'a>,
-}
-
-enum Numbers<'a> {
-    Floats(&'a [f32]),
-    Indices(&'a [u32]),
-}
-
-impl<'a> Array<'a> {
-    /// A matrix whose rows begin `stride` apart.
-    pub fn matrix(values: &'a [f32], rows: usize, columns: usize, stride: usize) -> Self {
-        Self { shape: vec![rows, columns], stride, values: Numbers::Floats(values) }
-    }
-
-    /// A vector.
-    pub fn vector(values: &'a [f32]) -> Self {
-        Self { shape: vec![values.len()], stride: values.len(), values: Numbers::Floats(values) }
-    }
-
-    fn indices(values: &'a [u32]) -> Self {
-        Self { shape: vec![values.len()], stride: values.len(), values: Numbers::Indices(values) }
-    }
-
-    fn is_empty(&self) -> bool {
-        match self.values {
-            Numbers::Floats(values) => values.is_empty(),
-            Numbers::Indices(values) => values.is_empty(),
-        }
-    }
-
-    fn dtype(&self) -> Dtype {
-        match self.values {
-            Numbers::Floats(_) => Dtype::F32,
-            Numbers::Indices(_) => Dtype::U32,
-        }
-    }
-
-    /// The bytes of the file.
-    fn data(&self) -> Vec<u8> {
-        let columns = self.shape.last().copied().unwrap_or(0);
-        match self.values {
-            Numbers::Floats(values) => {
-                values.chunks_exact(self.stride).flat_map(|row| &row[..columns]).flat_map(|value| value.to_le_bytes()).collect()
-            }
-            Numbers::Indices(values) => values.iter().flat_map(|value| value.to_le_bytes()).collect(),
-        }
-    }
-
-    fn data_len(&self) -> usize {
-        4 * self.shape.iter().product::<usize>()
-    }
 }
 
 /// Everything that goes into a file, borrowed.
@@ -122,16 +63,14 @@ pub(crate) struct Snapshot<'a> {
     pub partition: &'a Partition,
     pub examples: usize,
     pub data: &'a str,
-    pub layers: Vec<[(&'static str, Array<'a>); LAYER_ARRAYS]>,
+    pub layers: Vec<StoredLayer<'a>>,
 }
 
 impl Snapshot<'_> {
-    /// Writes the file, complete or not at all.
+    /// Writes the file atomically.
     pub fn save(self, path: &Path) -> Result<(), Error> {
         let Self { network: Frame { config, input, class_names, drawn }, layers, .. } = self;
-        let named = layers.into_iter().enumerate();
-        let named = named.flat_map(|(index, arrays)| arrays.map(|(name, array)| (format!("layers.{index}.{name}"), array)));
-        let mut tensors: Vec<(String, Array<'_>)> = named.collect();
+        let mut tensors: Vec<(String, Array<'_>)> = layers.iter().enumerate().flat_map(|(index, layer)| layer.tensors(index)).collect();
         if let Some(quantiser) = input.quantiser() {
             tensors.push(("input.centres".into(), Array::vector(quantiser.centres())));
             tensors.push(("input.factors".into(), Array::vector(quantiser.factors())));
@@ -180,61 +119,53 @@ fn write_tensors(out: &mut impl Write, text: String, tensors: &[(String, Array<'
     tensors.iter().try_for_each(|(_, array)| out.write_all(&array.data()))
 }
 
-/// Reads a checkpoint; the error says what is wrong with it.
+/// Reads a checkpoint; the error describes the problem.
 pub(super) fn parse(bytes: &[u8]) -> Result<Checkpoint, String> {
     let (_, header) = SafeTensors::read_metadata(bytes).map_err(|error| damaged(&error))?;
     let tensors = SafeTensors::deserialize(bytes).map_err(|error| damaged(&error))?;
     let Some(text) = header.metadata().as_ref().and_then(|metadata| metadata.get(KEY)) else {
-        return Err("a safetensors file, but not a checkpoint of isinglass".into());
+        return Err("a safetensors file, but not an isinglass checkpoint".into());
     };
     let value: Value = serde_json::from_str(text).map_err(|error| damaged(&error))?;
-    let format = value["format"].as_u64().ok_or_else(|| damaged(&"it does not say its format"))?;
+    let format = value["format"].as_u64().ok_or_else(|| damaged(&"the format is missing"))?;
     let value = match format {
         1 => from_format_1(value)?,
         2 => value,
-        _ => return Err(format!("written in format {format}, and this version reads formats 1 and {FORMAT}: use a newer isinglass")),
+        _ => return Err(format!("format {format}: this version reads formats 1 and {FORMAT}; use a newer isinglass")),
     };
     let metadata: Metadata = serde_json::from_value(value).map_err(|error| damaged(&error))?;
     metadata.train.check().map_err(|error| damaged(&error))?;
     let specs = metadata.network.layers().map_err(|error| damaged(&error))?;
     let mut reader = Reader { tensors: &tensors, hash: Sha256::new(), read: 0 };
-    // As it was written, not as it is understood: a changed digit may be the same number.
+    // The text itself, not the parsed value: a changed digit may give the same number.
     reader.hash.update(text.replacen(&metadata.sha256, "", 1));
     let mut layers = Vec::new();
-    let mut memories = Vec::new();
+    let mut optimizer = Vec::new();
     for (index, spec) in specs.into_iter().enumerate() {
-        let (matrix, vector) = ([spec.outputs(), spec.inputs()], [spec.outputs()]);
-        let mut array = |name: &str, shape: &[usize]| reader.floats(&format!("layers.{index}.{name}"), shape);
-        let means = array("means", &matrix)?.ok_or_else(|| damaged(&format!("layers.{index}.means is missing")))?;
-        let bias = array("bias", &vector)?.ok_or_else(|| damaged(&format!("layers.{index}.bias is missing")))?;
-        memories.push(Memories {
-            theta: array("theta", &matrix)?.unwrap_or_default(),
-            m: array("m", &matrix)?.unwrap_or_default(),
-            v: array("v", &matrix)?.unwrap_or_default(),
-            bias_m: array("bias_m", &vector)?.unwrap_or_default(),
-            bias_v: array("bias_v", &vector)?.unwrap_or_default(),
-        });
+        let missing = |name: &str| damaged(&format!("{name} is missing"));
+        let (means, bias, state) = read_layer(index, &spec, |name, shape| reader.floats(name, shape), missing)?;
         layers.push((spec, means, bias));
+        optimizer.push(state);
     }
     let columns = [metadata.network.inputs];
     let quantiser = match (reader.floats("input.centres", &columns)?, reader.floats("input.factors", &columns)?) {
         (None, None) => None,
         (Some(centres), Some(factors)) => Some(Quantiser::new(centres, factors).map_err(|error| damaged(&error))?),
-        _ => return Err(damaged(&"input.centres and input.factors belong together")),
+        _ => return Err(damaged(&"input.centres or input.factors is missing")),
     };
     let indices = (reader.indices("partition.train")?, reader.indices("partition.validation")?);
     if reader.read != tensors.len() {
-        return Err(damaged(&"it holds tensors that do not belong to a checkpoint"));
+        return Err(damaged(&"unexpected tensors"));
     }
     if hex(&reader.hash.finalize()) != metadata.sha256 {
-        return Err("damaged: the contents are not those that were written".into());
+        return Err("damaged: the contents do not match the checksum".into());
     }
     let partition = match indices {
         (None, None) if format == 1 => Partition::new(metadata.examples, &metadata.train).map_err(|error| damaged(&error))?,
         (train, validation) => {
             let (train, validation) = (train.unwrap_or_default(), validation.unwrap_or_default());
             if metadata.partition != Some([train.len(), validation.len()]) {
-                return Err(damaged(&"the partition is not as large as it says"));
+                return Err(damaged(&"the size of the partition does not match"));
             }
             Partition::from_indices(train, validation, metadata.examples).map_err(|error| damaged(&error))?
         }
@@ -252,20 +183,20 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Checkpoint, String> {
     let layers: Result<Vec<Layer>, Error> = layers.into_iter().map(|(spec, means, bias)| Layer::new(spec, means, bias)).collect();
     let network = layers.and_then(|layers| frame.with_layers(layers)).map_err(|error| damaged(&error))?;
     let Metadata { train, state, data, examples, .. } = metadata;
-    Ok(Checkpoint { network, train, state, memories, partition, examples, data })
+    Ok(Checkpoint { network, train, state, optimizer, partition, examples, data })
 }
 
 fn damaged(what: &dyn std::fmt::Display) -> String {
     format!("not a checkpoint, or a damaged one: {what}")
 }
 
-/// The metadata of format 1 as those of format 2. Networks had one width, and neither the initialisation nor the partition was written down: both follow from the settings.
+/// The metadata of format 1 as those of format 2. Networks had one width, and neither the initialisation nor the partition was stored: both follow from the settings.
 fn from_format_1(mut value: Value) -> Result<Value, String> {
     let wrong = || damaged(&"the network's settings are incomplete");
     let network = value.get_mut("network").and_then(Value::as_object_mut).ok_or_else(wrong)?;
     let mut number = |key: &str| network.remove(key).as_ref().and_then(Value::as_u64).ok_or_else(wrong);
     let (depth, width) = (number("depth")?, number("width")?);
-    // Before room is made for a list of that length.
+    // Checked before a list of that length is allocated.
     if depth > crate::network_config::MAX_DEPTH as u64 {
         return Err(damaged(&format!("depth = {depth}: at most {}", crate::network_config::MAX_DEPTH)));
     }
@@ -283,7 +214,7 @@ fn from_format_1(mut value: Value) -> Result<Value, String> {
 struct Reader<'a, 'b> {
     tensors: &'a SafeTensors<'b>,
     hash: Sha256,
-    /// How many were found.
+    /// Number of tensors found.
     read: usize,
 }
 
@@ -316,7 +247,7 @@ mod tests {
 
     #[test]
     fn files_written_array_by_array_are_those_of_safetensors() {
-        // Rows of 2 of 3 columns; names that do not come in alphabetical order.
+        // Rows of 2 columns with a stride of 3; names not in alphabetical order.
         let values = [1.0, 2.0, f32::NAN, 3.0, 4.0, f32::NAN];
         let tensors = [
             ("b".to_owned(), Array::matrix(&values, 2, 2, 3)),
@@ -337,7 +268,7 @@ mod tests {
             all.sort_by(|a, b| a.0.cmp(&b.0));
             all
         };
-        // The order of the data is free.
+        // The data may be in any order.
         assert_eq!(same(&found), same(&expected));
     }
 }

@@ -4,7 +4,7 @@ use super::{Engine, LANES, Shared};
 use crate::InputRule;
 use crate::examples::Rows;
 
-/// What a batch holds.
+/// The values that a batch holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
     /// The network's inputs.
@@ -14,7 +14,7 @@ pub enum Scale {
 }
 
 impl Engine {
-    /// Takes the given rows as the batch.
+    /// Loads the given rows as the batch.
     ///
     /// # Panics
     ///
@@ -37,7 +37,7 @@ impl Engine {
             let members = &indices[panel * LANES..indices.len().min((panel + 1) * LANES)];
             for first in (0..features).step_by(LANES) {
                 let count = LANES.min(features - first);
-                // One row per example, as the examples lie in memory; the padding of the last panel stays 0.
+                // One row per example; the padding of the last panel stays 0.
                 let mut block = [[0.0f32; LANES]; LANES];
                 for (row, &index) in block.iter_mut().zip(members) {
                     rows.copy_part(index as usize, first, &mut row[..count]);
@@ -46,14 +46,15 @@ impl Engine {
                         Scale::Bytes => rule.quantise(first, &mut row[..count]),
                     }
                 }
-                // SAFETY: a panel is written by one task only, within the buffers made for its features and for the batch's panels.
+                // SAFETY: a panel is written by one task only. The buffers were made for the first layer's inputs, of which these are some, and for `capacity` examples, no fewer than
+                // the panels have.
                 unsafe { target.write(&block, panel, first, count, features, capacity) };
             }
         });
     }
 }
 
-/// The arrays of the first layer's inputs; null where there is none.
+/// The arrays of the first layer's inputs; null where the engine has none.
 struct Target {
     x: *mut f32,
     second: *mut f32,
@@ -62,9 +63,13 @@ struct Target {
 }
 
 impl Target {
-    /// Writes 16 examples of up to 16 features in both layouts.
+    /// Writes 16 examples of the features `first..first + count`, at most 16, in both layouts.
+    ///
+    /// # Safety
+    ///
+    /// The arrays that are not null hold `capacity` examples of `features` features, and nobody else touches this panel.
     unsafe fn write(&self, block: &[[f32; LANES]; LANES], panel: usize, first: usize, count: usize, features: usize, capacity: usize) {
-        // SAFETY: as the caller vouches.
+        // SAFETY: the caller upholds the contract.
         unsafe {
             let column_of = |feature: usize| -> [f32; LANES] { std::array::from_fn(|example| block[example][feature]) };
             for (feature, column) in (0..count).map(|feature| (feature, column_of(feature))) {

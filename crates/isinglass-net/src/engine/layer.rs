@@ -1,86 +1,28 @@
-//! One layer as the kernels see it.
+//! One layer, laid out for the kernels.
 
 use super::{LANES, Purpose, padded};
 use crate::buffer::Buffer;
-use crate::checkpoint::Memories;
-use crate::kernels::{Kernels, Parameter};
-use crate::{Error, Layer, LayerSpec, Means, Surrogate};
+use crate::checkpoint::OptimizerState;
+use crate::kernels::{Kernels, Sink};
+use crate::parametrisation::Parametrisation;
+use crate::{Error, Layer, LayerSpec};
 
-/// What the optimiser moves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Parametrisation {
-    /// Real weights.
-    Free,
-    /// The means, clipped.
-    Clip,
-    /// `θ`, with `M = clip(βθ)`.
-    ScaledClip,
-    /// `θ`, with `M = tanh(βθ)`.
-    Tanh,
-    /// Latent weights of straight-through estimation.
-    Sign,
-}
-
-impl Parametrisation {
-    /// The one of a run.
-    pub fn new(surrogate: Surrogate, means: Means, anneals: bool) -> Self {
-        match (surrogate, means) {
-            (Surrogate::Continuous, _) => Self::Free,
-            (Surrogate::Ste, _) => Self::Sign,
-            (_, Means::Tanh) => Self::Tanh,
-            (_, Means::Clip) if anneals => Self::ScaledClip,
-            (_, Means::Clip) => Self::Clip,
-        }
-    }
-
-    /// Whether the parameter is something other than the means.
-    pub fn has_theta(self) -> bool {
-        matches!(self, Self::ScaledClip | Self::Tanh | Self::Sign)
-    }
-
-    /// The kernels' rule, with the `β` of this step and of the next.
-    pub fn parameter(self, beta: f64, next: f64) -> Parameter {
-        let (beta, next) = (beta as f32, next as f32);
-        match self {
-            Self::Free => Parameter::Free,
-            Self::Clip => Parameter::Clip,
-            Self::ScaledClip => Parameter::ScaledClip { beta, next },
-            Self::Tanh => Parameter::Tanh { beta, next },
-            Self::Sign => Parameter::Sign,
-        }
-    }
-
-    /// The `θ` of a mean.
-    fn theta_of(self, mean: f32) -> f32 {
-        // A mean of ±1 would be infinitely far away.
-        const LARGEST: f64 = 1.0 - 1e-6;
-        match self {
-            Self::Tanh => libm::atanh(f64::from(mean).clamp(-LARGEST, LARGEST)) as f32,
-            _ => mean,
-        }
-    }
-}
-
-/// `θ` of the padding: its tanh is 1.
+/// The `θ` of the padding: its tanh is 1.
 const PADDING_THETA: f32 = 20.0;
 
-/// A layer's parameters, the optimiser's memories, and its rules.
+/// A layer's parameters, the optimiser's state, and its rules.
 pub struct EngineLayer {
     pub spec: LayerSpec,
     pub inputs: usize,
     pub outputs: usize,
-    /// From one row of the means to the next.
+    /// Floats from one row of the means to the next.
     pub stride: usize,
     pub means: Buffer,
-    /// Empty where the means are the parameter.
-    pub theta: Buffer,
-    /// Empty where the optimiser has no such memory.
-    pub m: Buffer,
-    pub v: Buffer,
     pub bias: Vec<f32>,
-    pub bias_m: Vec<f32>,
-    pub bias_v: Vec<f32>,
+    pub optimizer: OptimizerState<Buffer>,
     pub bias_gradient: Vec<f32>,
+    /// Of the means; empty unless kept.
+    pub gradient: Buffer,
     /// Per row, the sum of squared gradients.
     pub squares: Vec<f32>,
 }
@@ -102,13 +44,16 @@ impl EngineLayer {
             outputs,
             stride,
             means: Buffer::new(outputs * stride),
-            theta: when(parametrisation.is_some_and(Parametrisation::has_theta)),
-            m: when(slots[0]),
-            v: when(slots[1]),
             bias: layer.bias().to_vec(),
-            bias_m: vec![0.0; outputs],
-            bias_v: vec![0.0; outputs],
+            optimizer: OptimizerState {
+                theta: when(parametrisation.is_some_and(Parametrisation::has_theta)),
+                m: when(slots[0]),
+                v: when(slots[1]),
+                bias_m: vec![0.0; outputs],
+                bias_v: vec![0.0; outputs],
+            },
             bias_gradient: vec![0.0; outputs],
+            gradient: Buffer::new(0),
             squares: vec![0.0; outputs],
         };
         layer.means.fill(1.0);
@@ -122,7 +67,7 @@ impl EngineLayer {
             let theta: Vec<f32> = means.iter().map(|&mean| parametrisation.theta_of(mean)).collect();
             layer.set_theta(&theta);
             if parametrisation == Parametrisation::Tanh {
-                kernels.tanh(&layer.theta, &mut layer.means, 1.0);
+                kernels.tanh(&layer.optimizer.theta, &mut layer.means, 1.0);
             }
         }
         layer
@@ -138,7 +83,7 @@ impl EngineLayer {
         &self.means[unit * self.stride..][..self.inputs]
     }
 
-    /// Any array of the means' shape, without padding.
+    /// An array of the means' shape without its padding.
     pub fn compact(&self, array: &[f32]) -> Vec<f32> {
         array.chunks_exact(self.stride).flat_map(|row| &row[..self.inputs]).copied().collect()
     }
@@ -149,34 +94,46 @@ impl EngineLayer {
     }
 
     /// Sets `θ`, with its padding.
-    pub fn set_theta(&mut self, compact: &[f32]) {
-        self.theta.fill(PADDING_THETA);
-        set_rows(&mut self.theta, self.stride, self.inputs, compact);
+    fn set_theta(&mut self, compact: &[f32]) {
+        self.optimizer.theta.fill(PADDING_THETA);
+        set_rows(&mut self.optimizer.theta, self.stride, self.inputs, compact);
     }
 
-    /// Sets the optimiser's memories.
-    pub fn set_slots(&mut self, m: &[f32], v: &[f32]) {
-        set_rows(&mut self.m, self.stride, self.inputs, m);
-        set_rows(&mut self.v, self.stride, self.inputs, v);
+    /// Sets the optimiser's state, which the layer [takes](EngineLayer::takes).
+    pub fn set_optimizer(&mut self, state: OptimizerState<Vec<f32>>) {
+        self.set_theta(&state.theta);
+        set_rows(&mut self.optimizer.m, self.stride, self.inputs, &state.m);
+        set_rows(&mut self.optimizer.v, self.stride, self.inputs, &state.v);
+        self.optimizer.bias_m = state.bias_m;
+        self.optimizer.bias_v = state.bias_v;
     }
 
-    /// Whether these are memories of a layer like this.
-    pub fn takes(&self, memory: &Memories) -> bool {
-        let matrix = |own: &Buffer, memory: &[f32]| memory.len() == if own.is_empty() { 0 } else { self.inputs * self.outputs };
-        let is_vector = |memory: &[f32]| memory.len() == self.outputs;
-        matrix(&self.theta, &memory.theta)
-            && matrix(&self.m, &memory.m)
-            && matrix(&self.v, &memory.v)
-            && is_vector(&memory.bias_m)
-            && is_vector(&memory.bias_v)
+    /// Whether a state has the arrays of this layer's.
+    pub fn takes(&self, state: &OptimizerState<Vec<f32>>) -> bool {
+        let lengths = self.optimizer.map(|own| if own.is_empty() { 0 } else { self.inputs * self.outputs });
+        (lengths.theta, lengths.m, lengths.v) == (state.theta.len(), state.m.len(), state.v.len())
+            && [&state.bias_m, &state.bias_v].iter().all(|bias| bias.len() == self.outputs)
+    }
+
+    /// Whether the layer has the arrays that a sink writes to.
+    pub fn has_arrays_for(&self, sink: Sink) -> bool {
+        match sink {
+            Sink::Measure => true,
+            Sink::Keep => !self.gradient.is_empty(),
+            Sink::Step(rule, parametrisation, _) => {
+                let OptimizerState { theta, m, v, .. } = &self.optimizer;
+                let [uses_m, uses_v] = rule.slots();
+                [(parametrisation.has_theta(), theta), (uses_m, m), (uses_v, v)].iter().all(|(used, array)| !used || !array.is_empty())
+            }
+        }
     }
 
     /// Whether all parameters are numbers.
     pub fn is_finite(&self) -> bool {
-        [&self.means[..], &self.theta[..], &self.bias[..]].into_iter().flatten().all(|value| value.is_finite())
+        [&self.means[..], &self.optimizer.theta[..], &self.bias[..]].into_iter().flatten().all(|value| value.is_finite())
     }
 
-    /// Sets every mean to the sign of what it is, `sign(0) = +1`.
+    /// Replaces every mean by its sign, `sign(0) = +1`.
     pub fn polarise(&mut self) {
         self.means.iter_mut().for_each(|mean| *mean = if *mean < 0.0 { -1.0 } else { 1.0 });
     }

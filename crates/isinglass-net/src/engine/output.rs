@@ -1,4 +1,4 @@
-//! The end of the forward pass: probabilities, loss, and the gradient that goes back.
+//! The end of the forward pass: probabilities, loss, and the gradient for the backward pass.
 
 use isinglass_bits::argmax;
 
@@ -6,12 +6,12 @@ use super::{Engine, LANES, rows_of};
 use crate::Examples;
 use crate::network_config::MAX_CLASSES;
 
-/// What a batch came to.
+/// The score of a batch.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BatchScore {
     /// Sum of the negative log-likelihoods.
     pub nll: f64,
-    /// Examples whose class was found.
+    /// Examples classified correctly.
     pub correct: usize,
 }
 
@@ -28,7 +28,7 @@ pub fn softmax(logits: &mut [f32]) -> f32 {
 }
 
 impl Engine {
-    /// Scores the batch; if the engine is for training, leaves the gradient of the mean loss for [`Engine::backward`].
+    /// Scores the batch; if the engine is for training, stores the gradient of the mean loss for [`Engine::backward`].
     pub fn score(&mut self, examples: &Examples<'_>, indices: &[u32]) -> BatchScore {
         let last = self.layers.len() - 1;
         let classes = self.layers[last].outputs;

@@ -1,13 +1,13 @@
-//! The forward pass of the binary network behind the layers: the signs of the means are taken as the products read them, so that the network is not kept twice.
+//! The forward pass of the binary network behind the layers: signs are taken when the products read the means, so that no copy of the network is needed.
 
 use super::{Engine, LANES, Shared, rows_of};
-use crate::kernels::{Activation, Field, Forward, Moments};
+use crate::kernels::{Field, Forward, Nonlinearity, VarianceRule};
 
 /// Turns the sums of a layer, a unit and a panel of 16 examples into neurons.
 pub type NeuronOfSums<'a> = dyn Fn(usize, usize, usize, &mut [f32]) + Sync + 'a;
 
 impl Engine {
-    /// Forward through `sign(M)`, whatever the engine is for; `neuron` turns the sums of a unit into what it sends on: it is given the layer, the unit, the panel, and the sums of the panel's 16 examples.
+    /// Forward through `sign(M)`, in an engine for any purpose; `neuron` replaces the sums of a layer, a unit and a panel's 16 examples by the unit's outputs.
     pub fn forward_sums(&mut self, neuron: &NeuronOfSums<'_>) {
         for index in 0..self.layers.len() {
             self.forward_layer(index, self.sums_job(index));
@@ -18,7 +18,7 @@ impl Engine {
             };
             self.pool.run(outputs, &|_, unit| {
                 for panel in 0..panels {
-                    // SAFETY: 16 sums of this unit, which is this task's alone.
+                    // SAFETY: the 16 sums of a unit and a panel, within the array that the forward pass wrote them to; only this task touches the unit's.
                     let lanes = unsafe { std::slice::from_raw_parts_mut(sums.get().add((panel * rows + unit) * LANES), LANES) };
                     neuron(index, unit, panel, lanes);
                 }
@@ -26,13 +26,13 @@ impl Engine {
         }
     }
 
-    /// A layer's forward pass with sums in the place of neurons, and nothing for a backward pass.
+    /// A layer's forward pass with sums in place of neurons, and nothing for a backward pass.
     fn sums_job(&self, index: usize) -> Forward {
         let nowhere = std::ptr::null_mut();
         Forward {
-            moments: Moments::None,
+            variance: VarianceRule::None,
             field: Field::Sum,
-            activation: Activation::Linear(1.0),
+            nonlinearity: Nonlinearity::Linear(1.0),
             out_second: nowhere,
             out_p: nowhere,
             out_q: nowhere,

@@ -4,7 +4,7 @@
 
 use isinglass_simd::{Buffer, LANES, Lanes};
 
-use super::forward::Moments;
+use super::forward::VarianceRule;
 use super::math::flush;
 use super::product::{Broadcast, Panels, Sums, block};
 use super::{BLOCK, MAX_ROWS, Scratch};
@@ -17,7 +17,7 @@ pub struct Backward {
     pub stride: usize,
     pub panels: usize,
     pub means: *const f32,
-    pub moments: Moments,
+    pub variance: VarianceRule,
     /// The inputs.
     pub x: *const f32,
     /// Features per panel of `p` and `q`.
@@ -25,7 +25,7 @@ pub struct Backward {
     pub p: *const f32,
     /// Null without a gradient through `Σ`.
     pub q: *const f32,
-    /// What the layer below stored in its forward pass: `∂x/∂h̄/√N`, `−2∂x/∂Σ/N`, with [`Backward::in_rows`] features per panel.
+    /// Stored by the layer below in its forward pass: `∂x/∂h̄/√N`, `−2∂x/∂Σ/N`, with [`Backward::in_rows`] features per panel.
     pub below_p: *const f32,
     /// Null without a gradient through `Σ`.
     pub below_q: *const f32,
@@ -38,7 +38,7 @@ pub struct Backward {
 
 /// # Safety
 ///
-/// All pointers that are not null are good for the layer's sizes; nobody else writes to the inputs `first..first + count`, of which there are at most [`MAX_ROWS`]; `first` is a
+/// All pointers that are not null are valid for the layer's sizes; nobody else writes to the inputs `first..first + count`, of which there are at most [`MAX_ROWS`]; `first` is a
 /// multiple of 16.
 #[inline(always)]
 pub unsafe fn backward<L: Lanes, const MR: usize, const NP: usize>(
@@ -56,7 +56,7 @@ pub unsafe fn backward<L: Lanes, const MR: usize, const NP: usize>(
             let from = layer.means.wrapping_add((o + k) * layer.stride + first);
             // SAFETY: rows of means are padded to whole vectors, and nobody writes to means in a backward pass.
             let from = unsafe { std::slice::from_raw_parts(from, count.next_multiple_of(LANES)) };
-            scratch.take_columns(l, layer.moments, has_q, k, from);
+            scratch.take_columns(l, layer.variance, has_q, k, from);
         }
         let c = |sums: &Buffer| Sums { start: sums.pointer(), rows: MAX_ROWS, add: o > 0 };
         let a = |copied: &Buffer| Broadcast { start: copied.pointer(), row_stride: 1, k_stride: MAX_ROWS };
@@ -71,7 +71,7 @@ pub unsafe fn backward<L: Lanes, const MR: usize, const NP: usize>(
         o += depth;
     }
     let (c1, c2) = (scratch.c1.pointer(), scratch.c2.pointer());
-    let sign = l.splat(if layer.moments == Moments::Spins { 1.0 } else { -1.0 });
+    let sign = l.splat(if layer.variance == VarianceRule::Spins { 1.0 } else { -1.0 });
     // SAFETY: the caller upholds the contract.
     unsafe {
         for row in 0..count {
@@ -93,9 +93,9 @@ pub unsafe fn backward<L: Lanes, const MR: usize, const NP: usize>(
 }
 
 impl Scratch {
-    /// Copies a piece of a row of means, whole vectors, and its `M²` or `1 − M²`.
+    /// Copies a segment of a row of means, whole vectors, and its `M²` or `1 − M²`.
     #[inline(always)]
-    fn take_columns<L: Lanes>(&mut self, l: L, moments: Moments, has_q: bool, k: usize, from: &[f32]) {
+    fn take_columns<L: Lanes>(&mut self, l: L, variance: VarianceRule, has_q: bool, k: usize, from: &[f32]) {
         let one = l.splat(1.0);
         let at = k * MAX_ROWS;
         let to = self.a1[at..at + MAX_ROWS].as_chunks_mut::<LANES>().0;
@@ -104,7 +104,7 @@ impl Scratch {
             let m = l.read(from);
             l.write(to, m);
             if has_q {
-                l.write(second, if moments == Moments::Spins { l.mul(m, m) } else { l.mul(l.sub(one, m), l.add(one, m)) });
+                l.write(second, if variance == VarianceRule::Spins { l.mul(m, m) } else { l.mul(l.sub(one, m), l.add(one, m)) });
             }
         }
     }

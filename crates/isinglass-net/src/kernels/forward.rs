@@ -1,6 +1,6 @@
-//! Forward through some rows of a layer: two products, then everything pointwise while the tile is in cache.
+//! Forward through some rows of a layer: two products, then the pointwise functions while the tile is in cache.
 //!
-//! `h̄ = M x/√N + b`, `Σ` by the rule of the layer's [`Moments`], the field `h` by that of [`Field`], the neuron by that of [`Activation`]. Every
+//! `h̄ = M x/√N + b`, `Σ` by the layer's [`VarianceRule`], the field `h` by its [`Field`], the neuron by its [`Nonlinearity`]. Every
 //! neuron is stored with the factors of its gradient in the backward pass: `P = ∂x/∂h̄ / √N` and `Q = −2 ∂x/∂Σ / N`.
 
 use isinglass_simd::{Buffer, LANES, Lanes};
@@ -9,13 +9,13 @@ use super::math::{Response, abs, erf, flush, normal, tanh};
 use super::product::{Broadcast, Panels, Sums, block};
 use super::{BLOCK, BLOCK_STRIDE, MAX_ROWS, Scratch};
 
-/// The least variance under the root that divides a field, and the least that noise is drawn with. A variance of exactly 0 is not raised: there the neuron
+/// The smallest variance that divides a field or scales its noise. A variance of exactly 0 is not raised: there the neuron
 /// is the sign of its mean field.
 pub const VARIANCE_FLOOR: f32 = 1e-6;
 
-/// What the variance `Σ` of a field consists of.
+/// How the variance `Σ` of a field is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Moments {
+pub enum VarianceRule {
     /// No variance.
     None,
     /// Inputs are random spins of mean `x`: `Σ = mean(1 − M²) + mean(M²(1 − x²))`.
@@ -29,7 +29,7 @@ pub enum Moments {
 pub enum Field {
     /// `h = h̄/√(noise + spread·Σ)`.
     Averaged { noise: f32, spread: f32 },
-    /// `h = h̄ + √Σ ε`; the key names the sequence of `ε`.
+    /// `h = h̄ + √Σ ε`; the key selects the sequence of `ε`.
     Sampled { key: [u32; 2] },
     /// `h = h̄`.
     Plain,
@@ -39,7 +39,7 @@ pub enum Field {
 
 /// How the neuron responds to its field.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Activation {
+pub enum Nonlinearity {
     /// `erf(a h)`.
     Erf(f32),
     /// `tanh(k h)`.
@@ -60,20 +60,20 @@ pub struct Forward {
     pub capacity: usize,
     pub means: *const f32,
     pub bias: *const f32,
-    pub moments: Moments,
+    pub variance: VarianceRule,
     pub field: Field,
-    pub activation: Activation,
+    pub nonlinearity: Nonlinearity,
     /// The inputs.
     pub x: *const f32,
-    /// `1 − x²` or `x²`, by the moments.
+    /// `1 − x²` or `x²`, by the rule of the variance.
     pub second: *const f32,
     /// Features per panel of the neurons, and of every array of their shape.
     pub x_rows: usize,
     /// The neurons.
     pub out_x: *mut f32,
-    /// What the next layer's moments need of them; null if it needs nothing.
+    /// What the next layer's variance needs of them; null if it needs nothing.
     pub out_second: *mut f32,
-    pub next_moments: Moments,
+    pub next_variance: VarianceRule,
     /// Features per panel of `P` and `Q`.
     pub slope_rows: usize,
     /// `P`, null when not training.
@@ -90,7 +90,7 @@ pub struct Forward {
 
 /// # Safety
 ///
-/// All pointers that are not null are good for the layer's sizes; nobody else writes to the rows `first..first + rows`, of which there are at most [`MAX_ROWS`]; `first` is a
+/// All pointers that are not null are valid for the layer's sizes; nobody else writes to the rows `first..first + rows`, of which there are at most [`MAX_ROWS`]; `first` is a
 /// multiple of 16.
 #[inline(always)]
 pub unsafe fn forward<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: &Forward, first: usize, rows: usize, scratch: &mut Scratch) {
@@ -129,7 +129,7 @@ unsafe fn products<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: &For
         // SAFETY: the caller upholds the contract; a block of MAX_ROWS rows fits the scratch.
         unsafe {
             block::<L, MR, NP>(l, rows, layer.panels, depth, a(&scratch.a1), b(layer.x), c(&scratch.c1));
-            if layer.moments != Moments::None {
+            if layer.variance != VarianceRule::None {
                 block::<L, MR, NP>(l, rows, layer.panels, depth, a(&scratch.a2), b(layer.second), c(&scratch.c2));
             }
         }
@@ -138,8 +138,8 @@ unsafe fn products<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: &For
 }
 
 impl Scratch {
-    /// Copies a piece of a row of means, whole vectors, and what goes into the second product: `M²` or `1 − M²`; adds `1 − M²` to the row's sums. The padding of the means is 1, so
-    /// it adds nothing.
+    /// Copies a segment of a row of means, whole vectors, and the factors of the second product: `M²` or `1 − M²`; adds `1 − M²` to the row's sums. The padding of the means is 1 and
+    /// adds nothing.
     #[inline(always)]
     fn take_row<L: Lanes>(&mut self, l: L, layer: &Forward, row: usize, from: &[f32]) {
         let one = l.splat(1.0);
@@ -148,7 +148,7 @@ impl Scratch {
         let to = self.a1[at..at + BLOCK].as_chunks_mut::<LANES>().0;
         if layer.field == Field::Sum {
             for (from, to) in from.iter().zip(to) {
-                l.write(to, step(l, l.read(from)));
+                l.write(to, sign(l, l.read(from)));
             }
             return;
         }
@@ -158,20 +158,20 @@ impl Scratch {
         for ((from, to), second) in from.iter().zip(to).zip(second) {
             let m = l.read(from);
             l.write(to, m);
-            match layer.moments {
-                Moments::None => {}
-                Moments::Spins => {
+            match layer.variance {
+                VarianceRule::None => {}
+                VarianceRule::Spins => {
                     l.write(second, l.mul(m, m));
                     sum = l.fma(l.sub(one, m), l.add(one, m), sum);
                 }
-                Moments::Numbers => l.write(second, l.mul(l.sub(one, m), l.add(one, m))),
+                VarianceRule::Numbers => l.write(second, l.mul(l.sub(one, m), l.add(one, m))),
             }
         }
         l.write(sums, sum);
     }
 }
 
-/// Where the noise of a unit and a panel of examples begins in its layer's sequence.
+/// The place in its layer's sequence where the noise of a unit and a panel of examples begins.
 pub fn noise_counter(unit: usize, panels: usize, panel: usize) -> u64 {
     (unit as u64 * panels as u64 + panel as u64) * LANES as u64
 }
@@ -206,16 +206,16 @@ unsafe fn neurons<L: Lanes>(l: L, layer: &Forward, output: usize, row: usize, sc
             let c = (p * MAX_ROWS + row) * LANES;
             let sum = l.load(scratch.c1.pointer().add(c));
             let mean_field = if layer.field == Field::Sum { sum } else { l.fma(sum, l.splat(by_root), bias) };
-            let variance = match layer.moments {
-                Moments::None => l.splat(0.0),
-                Moments::Spins => l.mul(l.add(l.load(scratch.c2.pointer().add(c)), l.splat(own_variance)), l.splat(by_n)),
-                Moments::Numbers => l.mul(l.load(scratch.c2.pointer().add(c)), l.splat(by_n)),
+            let variance = match layer.variance {
+                VarianceRule::None => l.splat(0.0),
+                VarianceRule::Spins => l.mul(l.add(l.load(scratch.c2.pointer().add(c)), l.splat(own_variance)), l.splat(by_n)),
+                VarianceRule::Numbers => l.mul(l.load(scratch.c2.pointer().add(c)), l.splat(by_n)),
             };
             let made = field(l, layer.field, mean_field, variance, noise_counter(output, layer.panels, p));
-            let mut response = activate(l, layer.activation, made.h);
-            if matches!(layer.field, Field::Averaged { .. }) && !matches!(layer.activation, Activation::Linear(_)) {
+            let mut response = activate(l, layer.nonlinearity, made.h);
+            if matches!(layer.field, Field::Averaged { .. }) && !matches!(layer.nonlinearity, Nonlinearity::Linear(_)) {
                 response = Response {
-                    value: l.select(made.is_random, response.value, step(l, mean_field)),
+                    value: l.select(made.is_random, response.value, sign(l, mean_field)),
                     rest: l.select(made.is_random, response.rest, l.splat(0.0)),
                     slope: l.select(made.is_random, response.slope, l.splat(0.0)),
                 };
@@ -225,7 +225,7 @@ unsafe fn neurons<L: Lanes>(l: L, layer: &Forward, output: usize, row: usize, sc
     }
 }
 
-/// Stores what later passes need of 16 neurons.
+/// Stores 16 neurons, and their derivatives for the backward pass.
 ///
 /// # Safety
 ///
@@ -247,7 +247,7 @@ unsafe fn write<L: Lanes>(
         let value = flush(l, response.value);
         l.store(layer.out_x.add(at), value);
         if !layer.out_second.is_null() {
-            let second = if layer.next_moments == Moments::Spins { response.rest } else { l.mul(value, value) };
+            let second = if layer.next_variance == VarianceRule::Spins { response.rest } else { l.mul(value, value) };
             l.store(layer.out_second.add(at), flush(l, second));
         }
         if !layer.out_p.is_null() {
@@ -305,30 +305,30 @@ fn field<L: Lanes>(l: L, rule: Field, mean_field: L::Floats, variance: L::Floats
 
 /// `sign(h)`, `sign(0) = +1`.
 #[inline(always)]
-fn step<L: Lanes>(l: L, h: L::Floats) -> L::Floats {
+pub fn sign<L: Lanes>(l: L, h: L::Floats) -> L::Floats {
     l.select(l.less(h, l.splat(0.0)), l.splat(-1.0), l.splat(1.0))
 }
 
 #[inline(always)]
-fn activate<L: Lanes>(l: L, rule: Activation, h: L::Floats) -> Response<L::Floats> {
+fn activate<L: Lanes>(l: L, rule: Nonlinearity, h: L::Floats) -> Response<L::Floats> {
     match rule {
-        Activation::Erf(a) => {
+        Nonlinearity::Erf(a) => {
             let response = erf(l, l.mul(h, l.splat(a)));
             Response { slope: l.mul(response.slope, l.splat(a)), ..response }
         }
-        Activation::Tanh(k) => {
+        Nonlinearity::Tanh(k) => {
             let response = tanh(l, l.mul(h, l.splat(k)));
             Response { slope: l.mul(response.slope, l.splat(k)), ..response }
         }
-        Activation::Step => {
+        Nonlinearity::Step => {
             let outside = l.less(l.splat(1.0), abs(l, h));
-            Response { value: step(l, h), rest: l.splat(0.0), slope: l.select(outside, l.splat(0.0), l.splat(1.0)) }
+            Response { value: sign(l, h), rest: l.splat(0.0), slope: l.select(outside, l.splat(0.0), l.splat(1.0)) }
         }
-        Activation::Linear(tau) => Response { value: l.mul(h, l.splat(tau)), rest: l.splat(0.0), slope: l.splat(tau) },
+        Nonlinearity::Linear(tau) => Response { value: l.mul(h, l.splat(tau)), rest: l.splat(0.0), slope: l.splat(tau) },
     }
 }
 
-/// Writes finished rows again in panels of 16 features. Rows beyond the last stay as they are: zero.
+/// Writes finished rows again in panels of 16 features. Rows beyond the last stay zero.
 ///
 /// # Safety
 ///

@@ -7,7 +7,7 @@
 //! | [`tanh`] with `1 − tanh²` | `z p(z²)` below 5/8, `(1 − e^{−2z})/(1 + e^{−2z})` above | 2e-7 relative; `1 − tanh²` 1e-6 relative |
 //! | [`normal`] | `√2 erf⁻¹` of 23 random bits, by polynomials in `ln` and its root (after Giles) | 2e-6; at most ±5.3 |
 //!
-//! The polynomials are minimax fits of our own. `1 − x̄²` is computed from the small tail and not as a difference, since `Σ` consists of it once neurons saturate.
+//! The polynomials are our own minimax fits. `1 − x̄²` is computed from the small tail and not as a difference, since `Σ` consists of it once neurons saturate.
 
 use isinglass_simd::Lanes;
 
@@ -33,11 +33,11 @@ pub fn abs<L: Lanes>(l: L, x: L::Floats) -> L::Floats {
     l.from_bits(l.int_and(l.bits(x), l.int_splat(0x7fff_ffff)))
 }
 
-/// Added and subtracted again.
+/// Added and then subtracted.
 const FLUSH: f32 = 1e-20;
 
-/// `x` without what is too small to matter: numbers below 1e-28 become 0, those above 1e-13 are unchanged. Once neurons saturate and means polarise, slopes and gradients would otherwise
-/// become subnormal, and processors take a hundred times as long to compute with such numbers.
+/// `x` with negligible values set to 0: numbers below 1e-28 become 0, those above 1e-13 are unchanged. Once neurons saturate and means polarise, slopes and gradients would otherwise
+/// become subnormal, and processors are a hundred times slower with such numbers.
 #[inline(always)]
 pub fn flush<L: Lanes>(l: L, x: L::Floats) -> L::Floats {
     l.sub(l.add(x, l.splat(FLUSH)), l.splat(FLUSH))
@@ -63,7 +63,7 @@ pub fn exp<L: Lanes>(l: L, x: L::Floats) -> L::Floats {
     l.select(vanishes, l.splat(0.0), scaled)
 }
 
-/// A sigmoidal function, what is left of its square to 1, and its derivative.
+/// A sigmoidal function, 1 minus its square, and its derivative.
 #[derive(Clone, Copy)]
 pub struct Response<F> {
     /// `φ`.
@@ -148,7 +148,7 @@ fn ln<L: Lanes>(l: L, x: L::Floats) -> L::Floats {
 
 /// The low half of a counter, and a key that depends on the high half. A high half of 0 leaves the key as it is.
 ///
-/// Only the second half of the key will do: the first is added to the multiplied counter, so that another one would give the same sequence from another place on.
+/// The high half must go into the second half of the key: the first is added to the multiplied counter, so changing it would only shift the sequence.
 #[inline(always)]
 fn folded(counter: u64, key: [u32; 2]) -> (u32, [u32; 2]) {
     let high = (counter >> 32) as u32;
@@ -169,7 +169,7 @@ fn random_bits<L: Lanes>(l: L, counter: L::Ints, key: [u32; 2]) -> L::Ints {
     x
 }
 
-/// Standard normal numbers `counter, …, counter + 15` of the sequence that the key names; `counter` is a multiple of 16.
+/// Standard normal numbers `counter, …, counter + 15` of the key's sequence; `counter` is a multiple of 16.
 #[inline(always)]
 pub fn normal<L: Lanes>(l: L, counter: u64, key: [u32; 2]) -> L::Floats {
     let (counter, key) = folded(counter, key);

@@ -1,7 +1,7 @@
 //! The inner loops: written once, compiled for every instruction set, chosen at run time.
 //!
-//! A kernel works on some rows of one layer (a *chunk*). Chunks of different rows never touch the same memory, so any number of threads may work on them. What a vector of 16 numbers can
-//! do, and which instruction sets the machine has, is in [`isinglass_simd`]. What remains unsafe here is memory: layers are shared by threads, so kernels reach them through pointers.
+//! A kernel works on some rows of one layer (a *chunk*). Chunks of different rows never touch the same memory, so any number of threads may work on them. Vectors of 16 numbers
+//! and instruction sets are those of [`isinglass_simd`]. Only access to memory is unsafe here: threads share layers, so kernels reach them through pointers.
 //!
 //! | path | vector | tile |
 //! |---|---|---|
@@ -19,17 +19,17 @@ mod tests;
 mod update;
 
 pub use backward::Backward;
-pub use forward::{Activation, Field, Forward, Moments, noise_counter, sum_of_lanes};
+pub use forward::{Field, Forward, Nonlinearity, VarianceRule, noise_counter, sum_of_lanes};
 pub use isinglass_simd::LANES;
-pub use update::{Parameter, Rule, Sink, Update};
+pub use update::{Rule, Sink, Update};
 
 use isinglass_simd::{Buffer, Error, Isa, Kernel, Lanes};
 
 /// Most rows of a chunk; a multiple of 16 and of every tile's height.
 pub const MAX_ROWS: usize = 96;
-/// Inputs that are multiplied while they are in cache.
+/// Inputs per block, which stays in cache.
 const BLOCK: usize = 256;
-/// Floats from row to row of the copied means: not a power of two, so that rows do not share the same places in the cache.
+/// Floats from row to row of the copied means: not a power of two, so that rows do not compete for the same cache sets.
 const BLOCK_STRIDE: usize = BLOCK + LANES;
 
 /// A thread's own memory.
@@ -44,7 +44,7 @@ pub struct Scratch {
 impl Scratch {
     /// For batches of up to `panels` panels.
     pub fn new(panels: usize) -> Self {
-        // The last tile of a product may read and write a little beyond the last row.
+        // The last tile of a product may read and write beyond the last row.
         let a = || Buffer::new(MAX_ROWS * BLOCK_STRIDE + MAX_ROWS);
         let c = || Buffer::new((panels + 1) * MAX_ROWS * LANES);
         Self { a1: a(), a2: a(), c1: c(), c2: c(), row_sums: Buffer::new(MAX_ROWS * LANES) }
@@ -66,7 +66,7 @@ impl Kernels {
         Self { name: isa.name(), tile_rows: isa.run(TileRows), isa }
     }
 
-    /// All that this machine can run, the fastest first.
+    /// All that this machine can run, fastest first.
     #[cfg(test)]
     pub fn all() -> Vec<Self> {
         Isa::available().into_iter().map(Self::new).collect()
@@ -99,7 +99,7 @@ impl Kernels {
         self.isa.run(Chunk { layer, first, rows, scratch });
     }
 
-    /// Computes the gradients of the rows `first..first + rows` of means, and moves these.
+    /// Computes the gradients of the rows `first..first + rows` of means, and uses them as the sink says.
     ///
     /// # Safety
     ///
@@ -113,13 +113,13 @@ impl Kernels {
         self.isa.run(Tanh { theta: theta.as_chunks().0, means: means.as_chunks_mut().0, beta });
     }
 
-    /// The standard normal numbers `counter, …, counter + 15` of the sequence that `key` names; `counter` is a multiple of 16.
+    /// The standard normal numbers `counter, …, counter + 15` of the key's sequence; `counter` is a multiple of 16.
     pub fn normal(self, counter: u64, key: [u32; 2], to: &mut [f32; LANES]) {
         self.isa.run(Normal { counter, key, to });
     }
 }
 
-/// Some rows of a layer. Only the methods of [`Kernels`] make one, and their callers uphold the contracts of the functions it is for.
+/// Some rows of a layer. Only the unsafe methods of [`Kernels`] make one; their callers uphold the contract of the function that it is passed to.
 struct Chunk<'a, T> {
     layer: &'a T,
     first: usize,

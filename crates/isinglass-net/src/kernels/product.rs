@@ -1,8 +1,8 @@
-//! The one product that everything is made of: a tile of `MR` rows times `NP` panels of 16 columns, kept in registers.
+//! The product that all kernels use: a tile of `MR` rows times `NP` panels of 16 columns, kept in registers.
 //!
 //! A *panel* is a matrix of 16 columns, stored row by row: `b[k·16 + lane]`. The other factor is read one number at a time and broadcast, so it needs no
-//! layout of its own: any two strides will do. Every element of the result is the sum over `k` in order, one fused multiply-add each: neither the size of the
-//! tile, nor how a product is cut into blocks, nor who computes which tile changes a bit of it.
+//! special layout: any two strides work. Every element of the result is the sum over `k` in order, one fused multiply-add each: neither the size of the
+//! tiles and blocks, nor which thread computes a tile, changes a bit of it.
 
 use isinglass_simd::{LANES, Lanes};
 
@@ -24,12 +24,12 @@ pub struct Panels {
     pub panel_stride: usize,
 }
 
-/// Where a product goes: element `(row, lane)` of panel `p` is at `start + (p·rows + row)·16 + lane`.
+/// The result of a product: element `(row, lane)` of panel `p` is at `start + (p·rows + row)·16 + lane`.
 #[derive(Clone, Copy)]
 pub struct Sums {
     pub start: *mut f32,
     pub rows: usize,
-    /// Whether it is added to what is there.
+    /// Whether the product is added to the existing values.
     pub add: bool,
 }
 
@@ -52,7 +52,7 @@ pub unsafe fn accumulate<L: Lanes, const MR: usize, const NP: usize>(
     a: Broadcast,
     b: Panels,
 ) -> Tile<L, MR, NP> {
-    // SAFETY: the caller upholds the contract for every k below `depth`.
+    // SAFETY: the caller upholds the contract for every `k` below `depth`.
     unsafe {
         let mut a_k = a.start;
         let mut b_k = b.start;
@@ -73,7 +73,7 @@ pub unsafe fn accumulate<L: Lanes, const MR: usize, const NP: usize>(
     tile
 }
 
-/// One `k` of the sum. Neither a closure nor iterators that take closures: all must be inlined into the function that is compiled for the instructions.
+/// One `k` of the sum. It uses no closures: everything must be inlined into the function that is compiled for the instruction set.
 ///
 /// # Safety
 ///

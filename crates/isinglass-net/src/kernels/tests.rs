@@ -4,7 +4,8 @@ use isinglass_simd::Scalar;
 
 use super::math;
 use super::*;
-use crate::engine::{Engine, Parametrisation, Purpose, Scale};
+use crate::engine::{Engine, Purpose, Scale};
+use crate::parametrisation::{Betas, Parametrisation};
 use crate::{Examples, Goal, Gradients, Init, Means, NetworkConfig, Neuron, Optimizer, Rng, Surrogate, TrainConfig, Trainer, Values};
 
 /// Points from −12 to 12, denser around 0.
@@ -23,7 +24,7 @@ fn exp_is_exact_to_two_units() {
 }
 
 #[test]
-fn erf_and_what_is_left_of_its_square() {
+fn erf_and_one_minus_its_square() {
     for z in points() {
         let exact = libm::erf(f64::from(z));
         let response = math::erf(Scalar, [z; LANES]);
@@ -42,7 +43,7 @@ fn erf_and_what_is_left_of_its_square() {
 }
 
 #[test]
-fn tanh_and_what_is_left_of_its_square() {
+fn tanh_and_one_minus_its_square() {
     for z in points() {
         let response = math::tanh(Scalar, [z; LANES]);
         let [value, rest] = [response.value[0], response.rest[0]].map(f64::from);
@@ -110,16 +111,16 @@ fn noise_of_the_largest_layers_does_not_repeat() {
         for (i, a) in noise.iter().enumerate() {
             for (j, b) in noise[..i].iter().enumerate() {
                 let correlation = a.iter().zip(b).map(|(a, b)| f64::from(a * b)).sum::<f64>() / 4096.0;
-                assert!(correlation.abs() < 5.0 / 64.0, "{}: parts {i} and {j} correlate by {correlation}", kernels.name);
+                assert!(correlation.abs() < 5.0 / 64.0, "{}: ranges {i} and {j} correlate by {correlation}", kernels.name);
                 // Neither is one a shifted copy of the other.
                 let start = &b[..LANES];
-                assert!(!a.windows(LANES).any(|window| window == start), "{}: part {i} contains the start of part {j}", kernels.name);
+                assert!(!a.windows(LANES).any(|window| window == start), "{}: range {i} contains the start of range {j}", kernels.name);
             }
         }
     }
 }
 
-/// Equal seeds give the noise of before wherever 32 bits counted it.
+/// Where 32 bits suffice to count it, the noise is that of earlier versions.
 #[test]
 fn noise_has_the_same_bits_on_every_machine() {
     for kernels in Kernels::all().into_iter().filter(|kernels| kernels.name != "scalar") {
@@ -138,7 +139,7 @@ fn data(features: usize, count: usize, classes: usize) -> (Vec<f32>, Vec<u8>) {
     ((0..features * count).map(|_| rng.normal() as f32).collect(), (0..count).map(|i| (i % classes) as u8).collect())
 }
 
-/// Gradients of a network for every path; sizes that fit no vector.
+/// Gradients of a network on every path, with sizes that do not fill whole vectors.
 fn gradients_of(surrogate: Surrogate, neuron: Neuron) -> Vec<(&'static str, Gradients)> {
     let config = NetworkConfig {
         inputs: 37,
@@ -215,7 +216,7 @@ fn odd_steps_of_every_optimiser_agree_between_paths() {
     }
 }
 
-/// Machines cannot be compared within one test, so a sum of the bits is written down. Whoever changes the arithmetic changes it, and finds the new one in the message.
+/// One test cannot compare machines, so a checksum of the bits is pinned. A change of the arithmetic changes it; the message shows the new one.
 #[test]
 fn parameters_have_the_same_bits_on_every_machine() {
     let (values, labels) = data(19, 50, 3);
@@ -285,7 +286,7 @@ fn padding_never_moves() {
             engine.forward(|_| [0; 2]);
             engine.score(&examples, &indices);
             let rule = Rule::Adam { rate: 0.1, root: 1.0 };
-            let sink = Sink::Step(rule, parametrisation.parameter(1.0, 1.0));
+            let sink = Sink::Step(rule, parametrisation, Betas { now: 1.0, next: 1.0 });
             engine.backward(|_| crate::engine::LayerSink { means: sink, bias: Some(rule) }, &mut [0.0; 3]);
         }
         for layer in &engine.layers {

@@ -1,13 +1,14 @@
-//! The gradient of some rows of means, and the step of the optimiser, at once: the gradient stays in registers.
+//! The gradient of some rows of means, and the optimiser's step in the same pass: the gradient stays in registers.
 //!
 //! `∂L/∂M_ij = Σ_s P_is x_js + M_ij Σ_s Q_is x_js²`, over the examples `s`.
 
 use isinglass_simd::{LANES, Lanes, Scalar};
 
 use super::Scratch;
-use super::forward::sum_of_lanes;
+use super::forward::{sign, sum_of_lanes};
 use super::math::{flush, tanh};
 use super::product::{Broadcast, Panels, Tile, accumulate, zeros};
+use crate::parametrisation::{Betas, Parametrisation};
 
 /// How a gradient becomes a step.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,61 +32,71 @@ const EPSILON: f32 = 1e-8;
 impl Rule {
     /// The steps for 16 gradients.
     #[inline(always)]
-    fn step<L: Lanes>(self, l: L, g: L::Floats, memories: &mut impl Memories<L>) -> L::Floats {
+    fn step<L: Lanes>(self, l: L, g: L::Floats, averages: &mut impl Averages<L>) -> L::Floats {
         match self {
             Self::Adam { rate, root } => {
-                let g = memories.flushed(l, g);
-                let m = flush(l, l.fma(memories.m(l), l.splat(BETA_1), l.mul(g, l.splat(1.0 - BETA_1))));
-                let v = flush(l, l.fma(memories.v(l), l.splat(BETA_2), memories.square(l, g, 1.0 - BETA_2)));
-                memories.set_m(l, m);
-                memories.set_v(l, v);
+                let g = averages.flushed(l, g);
+                let m = flush(l, l.fma(averages.m(l), l.splat(BETA_1), l.mul(g, l.splat(1.0 - BETA_1))));
+                let v = flush(l, l.fma(averages.v(l), l.splat(BETA_2), averages.square(l, g, 1.0 - BETA_2)));
+                averages.set_m(l, m);
+                averages.set_v(l, v);
                 l.div(l.mul(m, l.splat(rate)), l.fma(l.sqrt(v), l.splat(root), l.splat(EPSILON)))
             }
             Self::Sgd { rate } => l.mul(g, l.splat(rate)),
             Self::Momentum { rate } => {
-                let m = flush(l, l.fma(memories.m(l), l.splat(MOMENTUM), g));
-                memories.set_m(l, m);
+                let m = flush(l, l.fma(averages.m(l), l.splat(MOMENTUM), g));
+                averages.set_m(l, m);
                 l.mul(m, l.splat(rate))
             }
             Self::Rmsprop { rate } => {
-                let v = flush(l, l.fma(memories.v(l), l.splat(DECAY), memories.square(l, g, 1.0 - DECAY)));
-                memories.set_v(l, v);
+                let v = flush(l, l.fma(averages.v(l), l.splat(DECAY), averages.square(l, g, 1.0 - DECAY)));
+                averages.set_v(l, v);
                 l.div(l.mul(g, l.splat(rate)), l.add(l.sqrt(v), l.splat(EPSILON)))
             }
         }
     }
 
-    /// The step for one gradient of a bias; `m` and `v` are the optimiser's memories. It has the same bits on every machine.
+    /// Whether the rule remembers `m`, and `v`.
+    pub fn slots(self) -> [bool; 2] {
+        match self {
+            Self::Adam { .. } => [true, true],
+            Self::Sgd { .. } => [false, false],
+            Self::Momentum { .. } => [true, false],
+            Self::Rmsprop { .. } => [false, true],
+        }
+    }
+
+    /// The step for one gradient of a bias; `m` and `v` are the optimiser's averages. It has the same bits on every machine.
     pub fn step_of(self, gradient: f32, m: &mut f32, v: &mut f32) -> f32 {
-        let mut memories = OfBias { m: [*m; LANES], v: [*v; LANES] };
-        let step = self.step(Scalar, [gradient; LANES], &mut memories);
-        (*m, *v) = (memories.m[0], memories.v[0]);
+        let mut averages = OfBias { m: [*m; LANES], v: [*v; LANES] };
+        let step = self.step(Scalar, [gradient; LANES], &mut averages);
+        (*m, *v) = (averages.m[0], averages.v[0]);
         step[0]
     }
 }
 
-/// The optimiser's memories of 16 parameters, and how their gradients are rounded. Means and biases differ in the latter, and stay as they are: equal seeds give equal bits.
-trait Memories<L: Lanes> {
+/// The optimiser's averages for 16 parameters, and how their gradients are rounded. Means and biases round differently, and must keep doing so: equal seeds give equal bits.
+trait Averages<L: Lanes> {
     fn m(&self, l: L) -> L::Floats;
     fn v(&self, l: L) -> L::Floats;
     fn set_m(&mut self, l: L, m: L::Floats);
     fn set_v(&mut self, l: L, v: L::Floats);
-    /// A gradient, without what is too small to matter.
+    /// A gradient with negligible values set to 0, or unchanged.
     fn flushed(&self, l: L, g: L::Floats) -> L::Floats;
     /// `weight·g²`.
     fn square(&self, l: L, g: L::Floats, weight: f32) -> L::Floats;
 }
 
-/// In arrays of a layer. Only [`step`] makes one, whose caller sees to it that the memories that the rule uses are there.
+/// In arrays of a layer. Only [`step`] makes one; its caller ensures that the layer has the averages that the rule uses.
 struct OfMeans {
     m: *mut f32,
     v: *mut f32,
 }
 
-impl<L: Lanes> Memories<L> for OfMeans {
+impl<L: Lanes> Averages<L> for OfMeans {
     #[inline(always)]
     fn m(&self, l: L) -> L::Floats {
-        // SAFETY: 16 floats that nobody else touches; here and below.
+        // SAFETY: 16 floats that nobody else touches, here and below.
         unsafe { l.load(self.m) }
     }
     #[inline(always)]
@@ -110,13 +121,13 @@ impl<L: Lanes> Memories<L> for OfMeans {
     }
 }
 
-/// By value, of one bias in all lanes.
+/// By value: one bias in all lanes.
 struct OfBias<F> {
     m: F,
     v: F,
 }
 
-impl<L: Lanes> Memories<L> for OfBias<L::Floats> {
+impl<L: Lanes> Averages<L> for OfBias<L::Floats> {
     #[inline(always)]
     fn m(&self, _: L) -> L::Floats {
         self.m
@@ -143,28 +154,13 @@ impl<L: Lanes> Memories<L> for OfBias<L::Floats> {
     }
 }
 
-/// What the optimiser moves, and what follows from it.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Parameter {
-    /// The weights themselves, without bounds.
-    Free,
-    /// The means themselves, clipped to `[−1, 1]`.
-    Clip,
-    /// `θ` in `[−1, 1]`, with `M = clip(βθ)`: `beta` in the gradient, `next` for the new means.
-    ScaledClip { beta: f32, next: f32 },
-    /// `θ`, with `M = tanh(βθ)`.
-    Tanh { beta: f32, next: f32 },
-    /// `θ` in `[−1, 1]`, with `M = sign(θ)`; the gradient goes straight through.
-    Sign,
-}
-
-/// What becomes of the gradient.
+/// What is done with the gradient.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Sink {
     /// The optimiser's step.
-    Step(Rule, Parameter),
-    /// It is kept, at the place of its mean.
-    Keep(*mut f32),
+    Step(Rule, Parametrisation, Betas),
+    /// It is stored in the layout of the means.
+    Keep,
     /// Only its square is summed.
     Measure,
 }
@@ -178,9 +174,9 @@ pub struct Update {
     /// Examples that the arrays can hold.
     pub capacity: usize,
     pub means: *mut f32,
-    /// Null where the means are the parameter.
+    /// Null where the optimiser moves the means.
     pub theta: *mut f32,
-    /// The optimiser's memories; null where it has none.
+    /// The optimiser's averages; null where it has none.
     pub m: *mut f32,
     pub v: *mut f32,
     /// The inputs and their squares in panels of 16 features, `[feature/16][example][16]`.
@@ -192,16 +188,18 @@ pub struct Update {
     /// Null without a gradient through `Σ`.
     pub q: *const f32,
     pub sink: Sink,
+    /// The gradient; null unless it is kept.
+    pub gradient: *mut f32,
     /// Per row, the sum of its squared gradients.
     pub squares: *mut f32,
 }
 
-/// Panels of 16 inputs that are worked on while they are in cache.
+/// Panels of 16 inputs per block, which stays in cache.
 const PANELS_PER_BLOCK: usize = 4;
 
 /// # Safety
 ///
-/// All pointers that are not null are good for the layer's sizes, `p` and `q` for `MR − 1` rows more; nobody else
+/// All pointers that are not null are valid for the layer's sizes, `p` and `q` for `MR − 1` rows more; those that the sink uses are not null; nobody else
 /// touches the rows `first..first + rows`.
 #[inline(always)]
 pub unsafe fn update<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: &Update, first: usize, rows: usize, scratch: &mut Scratch) {
@@ -234,7 +232,7 @@ pub unsafe fn update<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: &U
     }
 }
 
-/// A tile of the gradient, and what becomes of it; the first `valid` rows are within the chunk.
+/// A tile of the gradient, passed to the sink; the first `valid` rows are within the chunk.
 ///
 /// # Safety
 ///
@@ -251,7 +249,7 @@ unsafe fn tile<L: Lanes, const MR: usize, const NP: usize>(
     // SAFETY: the caller upholds the contract.
     unsafe {
         let at = |i: usize, p: usize| (row + i) * layer.stride + (panel + p) * LANES;
-        // They come from main memory, and arrive while the products are computed.
+        // These come from main memory, and arrive while the products are computed.
         for array in [layer.means, layer.theta, layer.m, layer.v] {
             if !array.is_null() {
                 for i in 0..MR {
@@ -280,8 +278,8 @@ unsafe fn tile<L: Lanes, const MR: usize, const NP: usize>(
                     l.store(total, l.fma(sum, sum, l.load(total)));
                     match layer.sink {
                         Sink::Measure => {}
-                        Sink::Keep(kept) => l.store(kept.add(at(i, p)), sum),
-                        Sink::Step(rule, parameter) => step(l, layer, rule, parameter, at(i, p), sum),
+                        Sink::Keep => l.store(layer.gradient.add(at(i, p)), sum),
+                        Sink::Step(rule, parametrisation, betas) => step(l, layer, (rule, parametrisation, betas), at(i, p), sum),
                     }
                 }
             }
@@ -321,31 +319,37 @@ unsafe fn over_examples<L: Lanes, const MR: usize, const NP: usize>(
 ///
 /// As for [`update`].
 #[inline(always)]
-unsafe fn step<L: Lanes>(l: L, layer: &Update, rule: Rule, parameter: Parameter, at: usize, gradient: L::Floats) {
+unsafe fn step<L: Lanes>(
+    l: L,
+    layer: &Update,
+    (rule, parametrisation, betas): (Rule, Parametrisation, Betas),
+    at: usize,
+    gradient: L::Floats,
+) {
     // SAFETY: the caller upholds the contract.
     unsafe {
         let means = layer.means.add(at);
-        let mut memories = OfMeans { m: layer.m.wrapping_add(at), v: layer.v.wrapping_add(at) };
-        match parameter {
-            Parameter::Free => l.store(means, l.sub(l.load(means), rule.step(l, gradient, &mut memories))),
-            Parameter::Clip => l.store(means, clip(l, l.sub(l.load(means), rule.step(l, gradient, &mut memories)))),
-            Parameter::ScaledClip { beta, next } => {
-                let step = rule.step(l, l.mul(gradient, l.splat(beta)), &mut memories);
+        let mut averages = OfMeans { m: layer.m.wrapping_add(at), v: layer.v.wrapping_add(at) };
+        match parametrisation {
+            Parametrisation::Free => l.store(means, l.sub(l.load(means), rule.step(l, gradient, &mut averages))),
+            Parametrisation::Clip => l.store(means, clip(l, l.sub(l.load(means), rule.step(l, gradient, &mut averages)))),
+            Parametrisation::ScaledClip => {
+                let step = rule.step(l, l.mul(gradient, l.splat(betas.now)), &mut averages);
                 let moved = clip(l, l.sub(l.load(layer.theta.add(at)), step));
                 l.store(layer.theta.add(at), moved);
-                l.store(means, clip(l, l.mul(moved, l.splat(next))));
+                l.store(means, clip(l, l.mul(moved, l.splat(betas.next))));
             }
-            Parameter::Tanh { beta, next } => {
+            Parametrisation::Tanh => {
                 let m = l.load(means);
-                let slope = l.mul(l.splat(beta), l.mul(l.sub(l.splat(1.0), m), l.add(l.splat(1.0), m)));
-                let moved = l.sub(l.load(layer.theta.add(at)), rule.step(l, l.mul(gradient, slope), &mut memories));
+                let slope = l.mul(l.splat(betas.now), l.mul(l.sub(l.splat(1.0), m), l.add(l.splat(1.0), m)));
+                let moved = l.sub(l.load(layer.theta.add(at)), rule.step(l, l.mul(gradient, slope), &mut averages));
                 l.store(layer.theta.add(at), moved);
-                l.store(means, tanh(l, l.mul(moved, l.splat(next))).value);
+                l.store(means, tanh(l, l.mul(moved, l.splat(betas.next))).value);
             }
-            Parameter::Sign => {
-                let moved = clip(l, l.sub(l.load(layer.theta.add(at)), rule.step(l, gradient, &mut memories)));
+            Parametrisation::Sign => {
+                let moved = clip(l, l.sub(l.load(layer.theta.add(at)), rule.step(l, gradient, &mut averages)));
                 l.store(layer.theta.add(at), moved);
-                l.store(means, l.select(l.less(moved, l.splat(0.0)), l.splat(-1.0), l.splat(1.0)));
+                l.store(means, sign(l, moved));
             }
         }
     }

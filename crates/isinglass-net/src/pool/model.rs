@@ -1,5 +1,5 @@
-//! The pool under every interleaving of its threads, up to a number of preemptions: [loom](https://docs.rs/loom) runs each model again and again, with another
-//! order of the threads' steps and other values that weak memory allows, and reports unordered accesses to cells, deadlocks and failed assertions.
+//! The pool under every interleaving of its threads, up to a number of preemptions: [loom](https://docs.rs/loom) runs each model again and again, with a different
+//! order of the threads' steps and different values that weak memory allows, and reports unordered accesses to cells, deadlocks and failed assertions.
 
 use loom::model::Builder;
 use loom::thread::yield_now;
@@ -7,7 +7,7 @@ use loom::thread::yield_now;
 use super::sync::{Arc, AtomicBool, AtomicUsize, Ordering, UnsafeCell};
 use super::{AssertUnwindSafe, Pool, catch_unwind};
 
-/// Memory as a task sees it: plain, and only ever one's own.
+/// Plain memory; each task accesses only its own cell.
 struct Cells(Vec<UnsafeCell<usize>>);
 
 // SAFETY: none is claimed; loom reports every access that is not ordered with the others.
@@ -37,7 +37,7 @@ fn explore(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     builder.check(model);
 }
 
-/// Each task of each region runs once. What the caller wrote before is seen by the tasks, and what they wrote by the caller, without further ado.
+/// Each task of each region runs once. The tasks see what the caller wrote before, and the caller sees what they wrote, without further synchronisation.
 fn regions_in_turn(threads: usize, regions: &'static [usize]) -> impl Fn() + Sync + Send + 'static {
     move || {
         let mut pool = Pool::new(threads);

@@ -1,4 +1,4 @@
-//! What the pool needs of threads: those of the standard library, or under `--cfg loom` models of them whose interleavings are explored.
+//! Threads and atomics for the pool: those of the standard library, or, under `--cfg loom`, models whose interleavings are explored.
 
 #[cfg(loom)]
 pub(super) use loom::{
@@ -17,7 +17,7 @@ pub(super) use {
     std::thread::{JoinHandle, Thread, park, spawn, yield_now},
 };
 
-/// How often a worker looks for work before it sleeps: some tens of microseconds. In a model, as rarely as still shows both ways of waiting.
+/// How often a worker looks for work before it sleeps: some tens of microseconds. In a model, the fewest times that still cover both ways of waiting.
 pub(super) const SPINS: u32 = if cfg!(loom) { 2 } else { 2_000 };
 
 #[cfg(not(loom))]
