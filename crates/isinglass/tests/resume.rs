@@ -10,9 +10,14 @@ use common::{Scratch, start, wait_until};
 /// Slow enough to be caught in the middle.
 const SLOW: &str = "train --data mnist --data-dir data --width 101 --depth 3 --epochs 8 --batch 8 --samples 2 --quiet";
 
+/// The same on a table, with layers of different widths.
+const SLOW_TABLE: &str =
+    "train --train-images train.csv --test-images test.csv --hidden 101,33,65 --epochs 12 --batch 4 --samples 2 --quiet";
+
 fn scratch(name: &str) -> Scratch {
     let scratch = Scratch::new(name);
     scratch.small_images();
+    scratch.small_table();
     scratch
 }
 
@@ -47,12 +52,11 @@ fn same_end(home: &Scratch, run: &str, undisturbed: &str) {
     assert_eq!(entries(run), entries(undisturbed), "nothing half-written is left");
 }
 
-#[test]
-fn killed_again_and_again_a_run_ends_as_if_it_had_not_been() {
-    let home = scratch("kill");
-    home.succeeds(&format!("{SLOW} --out whole"));
+/// Kills a run until it comes to its end.
+fn tear(home: &Scratch, args: &str) {
+    home.succeeds(&format!("{args} --out whole"));
     // From before the first step to the middle of everything; later processes get more time, so that the run comes to its end.
-    let mut child = start(&home, &format!("{SLOW} --out torn --checkpoint-steps 7"));
+    let mut child = start(home, &format!("{args} --out torn --checkpoint-steps 7"));
     let mut kills = 0;
     wait_until("config.toml", || home.path("torn/config.toml").exists());
     for patience in (0..).map(|round| Duration::from_millis(3 + 17 * round)) {
@@ -67,20 +71,28 @@ fn killed_again_and_again_a_run_ends_as_if_it_had_not_been() {
         child.wait().unwrap();
         kills += 1;
         let every = if kills % 2 == 0 { " --checkpoint-steps 7" } else { "" };
-        child = start(&home, &format!("resume torn --quiet --threads {}{every}", 1 + kills % 3));
+        child = start(home, &format!("resume torn --quiet --threads {}{every}", 1 + kills % 3));
     }
     assert!(child.wait().unwrap().success() && kills >= 1, "{kills} kills");
-    same_end(&home, "torn", "whole");
+    same_end(home, "torn", "whole");
+}
+
+#[test]
+fn killed_again_and_again_a_run_ends_as_if_it_had_not_been() {
+    tear(&scratch("kill"), SLOW);
+}
+
+#[test]
+fn killed_again_and_again_a_run_on_a_table_ends_as_if_it_had_not_been() {
+    tear(&scratch("kill-table"), SLOW_TABLE);
 }
 
 #[cfg(unix)]
-#[test]
-fn signals_stop_a_run_after_its_step() {
-    let home = scratch("signals");
-    home.succeeds(&format!("{SLOW} --out whole"));
+fn stop(home: &Scratch, args: &str, steps: usize) {
+    home.succeeds(&format!("{args} --out whole"));
     for (signal, code) in [("INT", 130), ("TERM", 143)] {
-        let child = start(&home, &format!("{SLOW} --out {signal}"));
-        wait_until("an epoch", || epochs(&home, signal) >= 1);
+        let child = start(home, &format!("{args} --out {signal}"));
+        wait_until("an epoch", || epochs(home, signal) >= 1);
         let sent = std::process::Command::new("sh").args(["-c", &format!("kill -{signal} {}", child.id())]).status().unwrap();
         assert!(sent.success());
         let output = child.wait_with_output().unwrap();
@@ -90,10 +102,22 @@ fn signals_stop_a_run_after_its_step() {
         assert!(!home.path(signal).join("summary.json").exists());
         // It stopped in the middle of an epoch and can be looked at.
         let step = home.json(&format!("inspect {signal}"))["step"].as_u64().unwrap();
-        assert!(message.contains(&format!("step {step} of 360")), "{message}");
+        assert!(message.contains(&format!("step {step} of {steps}")), "{message}");
         home.succeeds(&format!("resume {signal} --quiet"));
-        same_end(&home, signal, "whole");
+        same_end(home, signal, "whole");
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn signals_stop_a_run_after_its_step() {
+    stop(&scratch("signals"), SLOW, 360);
+}
+
+#[cfg(unix)]
+#[test]
+fn signals_stop_a_run_on_a_table_after_its_step() {
+    stop(&scratch("signals-table"), SLOW_TABLE, 12 * 54);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::Scratch;
+use common::{Scratch, floats, npy};
 
 const SMALL: &str = "train --data mnist --data-dir data --width 33 --epochs 3 --batch 32 --samples 1 --quiet";
 
@@ -26,7 +26,8 @@ fn impossible_settings_are_one_sentence_and_leave_nothing() {
         ("--lr -1", "lr = -1"),
         ("--lr nan", "lr = NaN"),
         ("--lr fast", "fast"),
-        ("--sigma-m2 0.5", "chooses σ_m² itself"),
+        ("--init auto --sigma-m2 0.5", "chooses σ_m² itself"),
+        ("--init critical --sigma-m2 0.5", "chooses σ_m² itself"),
         ("--init two-point --sigma-m2 1.2", "cannot exceed 1"),
         ("--init two-point --sigma-m2 -1", "σ_m² = -1"),
         ("--init two-point --sigma-b2 -1", "σ_b² = -1"),
@@ -73,18 +74,6 @@ fn impossible_settings_are_one_sentence_and_leave_nothing() {
         assert!(home.fails(args, 2).contains(names), "{args}");
     }
     assert_eq!(home.entries(), 1, "nothing is left but the data");
-}
-
-/// A `.npy` file of format 1.0.
-fn npy(dtype: &str, shape: &str, data: &[u8]) -> Vec<u8> {
-    let mut header = format!("{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}");
-    header += &" ".repeat(63 - (10 + header.len()) % 64);
-    header.push('\n');
-    [b"\x93NUMPY\x01\x00", &(header.len() as u16).to_le_bytes()[..], header.as_bytes(), data].concat()
-}
-
-fn floats(values: impl IntoIterator<Item = f32>) -> Vec<u8> {
-    values.into_iter().flat_map(f32::to_le_bytes).collect()
 }
 
 #[test]

@@ -20,6 +20,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::RunError;
+use spellings::{list_of_neurons, neuron_text, on_or_off, one_or_many};
+
+mod spellings;
 
 /// Hidden layers, and neurons in each, unless the settings say otherwise.
 const DEPTH: usize = 2;
@@ -57,7 +60,7 @@ pub struct RunConfig {
     pub features: Option<Features>,
 
     /// Neurons of every hidden layer; excludes `depth` and `width`, the short form for layers of one width.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "list_of_neurons", skip_serializing_if = "Option::is_none")]
     pub hidden: Option<Vec<usize>>,
     /// Number of hidden layers.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -211,6 +214,14 @@ impl RunConfig {
                 "hidden lists the neurons of every layer, depth and width are the short form for equal ones: leave out one or the other",
             );
         }
+        match self.hidden.as_deref() {
+            Some([]) => return setting("hidden is empty: list the neurons of at least one hidden layer"),
+            Some(hidden) if hidden.contains(&0) => {
+                let list = hidden.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
+                return Err(RunError::Setting(format!("hidden = {list}: a layer needs at least one neuron")));
+            }
+            _ => {}
+        }
         if self.hidden.is_none() {
             self.depth = Some(self.depth.unwrap_or(DEPTH));
             self.width = Some(self.width.unwrap_or(WIDTH));
@@ -362,49 +373,5 @@ pub(crate) fn one_sentence(text: &str, error: &toml::de::Error) -> String {
     match error.span() {
         Some(span) => format!("line {}: {message}", 1 + text[..span.start].matches('\n').count()),
         None => message,
-    }
-}
-
-/// TOML's own truth values, and the words of the flag.
-fn on_or_off<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged, expecting = "true, false, \"on\" or \"off\"")]
-    enum Switch {
-        Bool(bool),
-        Word(Word),
-    }
-    #[derive(Deserialize)]
-    #[serde(rename_all = "kebab-case")]
-    enum Word {
-        On,
-        Off,
-    }
-    Ok(matches!(Switch::deserialize(deserializer)?, Switch::Bool(true) | Switch::Word(Word::On)))
-}
-
-/// `samples = 10` and `samples = [5, 100]`.
-fn one_or_many<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<usize>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged, expecting = "a number of networks, or a list of them")]
-    enum Samples {
-        One(usize),
-        Many(Vec<usize>),
-    }
-    Ok(match Samples::deserialize(deserializer)? {
-        Samples::One(count) => vec![count],
-        Samples::Many(counts) => counts,
-    })
-}
-
-mod neuron_text {
-    use isinglass_net::Neuron;
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    pub fn serialize<S: Serializer>(neuron: &Option<Neuron>, serializer: S) -> Result<S::Ok, S::Error> {
-        neuron.map(|neuron| neuron.to_string()).serialize(serializer)
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Neuron>, D::Error> {
-        String::deserialize(deserializer)?.parse().map(Some).map_err(serde::de::Error::custom)
     }
 }

@@ -78,7 +78,9 @@ impl Args {
             if self.invert {
                 return Err(usage("--invert is for images, and this network takes real numbers"));
             }
-            model.predictor().predict_on(&images::read_reals(path, model.inputs())?, threads)?
+            let in_file =
+                |source: isinglass_bits::Error| isinglass_bits::Error::In { path: path.display().to_string(), source: source.into() };
+            model.predictor().predict_on(&images::read_reals(path, model.inputs())?, threads).map_err(in_file)?
         } else {
             let mut bytes = images::read(path, shape_of_images(model))?;
             if self.invert {

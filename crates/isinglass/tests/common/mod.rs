@@ -117,6 +117,38 @@ impl Scratch {
         }
     }
 
+    /// A small table, `train.csv` (240 rows) and `test.csv` (60): three classes, columns of very different scale, one of them constant.
+    pub fn small_table(&self) {
+        for (name, count, seed) in [("train.csv", 240, 1u64), ("test.csv", 60, 2)] {
+            let mut state = seed;
+            let mut noise = || {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                (state >> 33) as f64 / (1u64 << 30) as f64 - 1.0
+            };
+            let mut text = "class,height,weight,constant,tiny\n".to_owned();
+            for row in 0..count {
+                let class = row % 3;
+                let height = 1.5 + 0.3 * f64::from(class) + 0.2 * noise();
+                let weight = f64::from(10_000 * (1 + class % 2)) + 3000.0 * noise();
+                let tiny = if class == 1 { 1e-6 } else { 0.0 } + 4e-7 * noise();
+                text += &format!("{class},{height:.4},{weight:.2},7.5,{tiny:.9}\n");
+            }
+            self.write(name, text.as_bytes());
+        }
+    }
+
+    /// The rows of a CSV file with a header, without their labels.
+    pub fn rows(&self, name: &str) -> Vec<Vec<f32>> {
+        let text = self.text(name);
+        text.lines().skip(1).map(|line| line.split(',').skip(1).map(|field| field.parse().unwrap()).collect()).collect()
+    }
+
+    /// A file of text that must be there.
+    #[track_caller]
+    pub fn text(&self, name: &str) -> String {
+        String::from_utf8(self.read(name)).unwrap()
+    }
+
     /// The bytes of a file that must be there.
     #[track_caller]
     pub fn read(&self, name: &str) -> Vec<u8> {
@@ -134,6 +166,19 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.directory);
     }
+}
+
+/// A `.npy` file of format 1.0.
+pub fn npy(dtype: &str, shape: &str, data: &[u8]) -> Vec<u8> {
+    let mut header = format!("{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}");
+    header += &" ".repeat(63 - (10 + header.len()) % 64);
+    header.push('\n');
+    [b"\x93NUMPY\x01\x00", &(header.len() as u16).to_le_bytes()[..], header.as_bytes(), data].concat()
+}
+
+/// Numbers as `<f4` has them.
+pub fn floats(values: impl IntoIterator<Item = f32>) -> Vec<u8> {
+    values.into_iter().flat_map(f32::to_le_bytes).collect()
 }
 
 /// A command that goes on while the test does.
