@@ -1,10 +1,12 @@
 //! Deep neural networks of ±1 weights and neurons (Ising spins): one dependency for all of isinglass.
 //!
 //! - [`theory`]: how signals travel through such a network, before any training.
-//! - [`net`]: training such a network through a differentiable surrogate.
+//! - [`net`]: building, training and evaluating such a network, through a differentiable surrogate.
 //! - [`bits`]: the binary network itself, packed into bits.
-//! - [`data`]: images to train with: generated digits, MNIST and Fashion-MNIST, and files of one's own.
-//! - [`lab`]: training runs, phase diagrams and charts.
+//! - [`data`]: data to train with: generated digits, MNIST and Fashion-MNIST, and readers for your own images and tables.
+//! - [`lab`]: training runs, sweeps, simulations, charts and reports.
+//!
+//! `docs/library.md` in the repository is a tour with examples.
 //!
 //! ```
 //! use isinglass::theory::{Advice, Model, Neuron, RandomNetwork, advice};
@@ -23,3 +25,13 @@ pub use isinglass_data as data;
 pub use isinglass_lab as lab;
 pub use isinglass_net as net;
 pub use isinglass_theory as theory;
+
+/// The programs of `docs/library.md`, tested in a checkout; the page is not part of a packaged crate.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/library.md")]
+struct LibraryPage;
+
+/// The program of `README.md`.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
