@@ -106,6 +106,10 @@ fn read_png(from: &mut dyn BufRead, (height, width): (usize, usize)) -> Result<V
     let mut decoder = png::Decoder::new(Cursor::new(file));
     decoder.set_transformations(png::Transformations::normalize_to_color8());
     let mut reader = decoder.read_info().map_err(|error| damaged(&error))?;
+    // The decoder panics on a palette that ends in the middle of a colour.
+    if reader.info().palette.as_ref().is_some_and(|palette| !palette.len().is_multiple_of(3)) {
+        return Err(damaged(&"its palette ends in the middle of a colour"));
+    }
     let (rows, columns) = (reader.info().height as usize, reader.info().width as usize);
     if !rows.is_multiple_of(height) || !columns.is_multiple_of(width) {
         return Err(Error::Images(format!(
@@ -154,6 +158,14 @@ fn grey_value(pixel: &[u8]) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_palette_of_broken_colours_is_refused() {
+        // Found by trying damaged files: thirteen bytes of palette.
+        let file = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x1c\x00\x00\x00\x08\x08\x03\x00\x00\x00\xdd\x94o+\x00\x00\x00\rPLTE\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\xff\xdc\xf8&\x00\x00\x00\x01sBIT\x01\x9f\xd6\xe3=\x00\x00\x00\x1bIDATx\xda\xed\xc01\x01\x00\x00\x00\xc2\xa0g\xfd3\x1bD(\x00\x00\x00\x00\xb818446+c9\xa173709551616\x9f\xb4L}\xe9\xff\xce\xbb\x00\x00\x00\x00IEND\xaeB`";
+        let error = read_png(&mut &file[..], (8, 28)).unwrap_err().to_string();
+        assert!(error.contains("damaged PNG"), "{error}");
+    }
 
     fn png(color: png::ColorType, width: u32, height: u32, data: &[u8]) -> Vec<u8> {
         let mut file = Vec::new();

@@ -150,7 +150,9 @@ impl Header {
 
     /// A dictionary of exactly three entries, as Python writes it.
     fn parse(text: &str) -> Result<Self, Error> {
-        let wrong = || Error::Npy(format!("the header {:?}", text.trim_end()));
+        // A header may be as long as a file.
+        let start: String = text.trim_end().chars().take(200).collect();
+        let wrong = || Error::Npy(format!("the header {start:?}"));
         let inside = text.trim().strip_prefix('{').and_then(|text| text.strip_suffix('}')).ok_or_else(wrong)?;
         let (mut kind, mut fortran, mut shape) = (None, None, None);
         let mut rest = inside.trim();
