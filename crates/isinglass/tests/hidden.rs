@@ -221,6 +221,17 @@ fn lists_are_an_axis_of_sweeps() {
 }
 
 #[test]
+fn cells_that_fail_are_shown_with_their_layers() {
+    let grid = GRID.replace("samples = 2", "surrogate = \"continuous\"\noptimizer = \"sgd\"\nlr = 1e38");
+    let home = sweep_scratch("hidden-failed", &grid);
+    assert_eq!(home.run("sweep run grid.toml --out a --quiet").status.code(), Some(1));
+    let status = home.json("sweep status a");
+    assert_eq!((&status["failed"], &status["unfinished"][0]["hidden"]), (&6.into(), &serde_json::json!([24, 8])), "{status}");
+    let table = home.succeeds("sweep status a");
+    assert!(table.contains("  24,8     1  failed"), "{table}");
+}
+
+#[test]
 fn bad_lists_in_a_grid_are_named() {
     let home = sweep_scratch("hidden-grid", GRID);
     for (list, reason) in [

@@ -121,6 +121,20 @@ fn signals_stop_a_run_on_a_table_after_its_step() {
 }
 
 #[test]
+fn the_kind_of_features_cannot_change_on_the_way() {
+    let home = scratch("features");
+    home.succeeds(&format!("{SLOW_TABLE} --out a"));
+    fs::remove_file(home.path("a/summary.json")).unwrap();
+    let config = home.text("a/config.toml");
+    assert!(config.contains("features = \"table\""));
+    home.write("a/config.toml", config.replace("\"table\"", "\"image\"").as_bytes());
+    let message = home.fails("resume a --quiet", 2);
+    assert!(message.contains("not the settings the run began with") && message.contains("features"), "{message}");
+    home.write("a/config.toml", config.as_bytes());
+    home.succeeds("resume a --quiet");
+}
+
+#[test]
 fn two_processes_do_not_train_one_run() {
     let home = scratch("busy");
     let mut child = start(&home, &format!("{SLOW} --epochs 10000 --out a"));

@@ -244,7 +244,7 @@ fn bad_grids_are_one_sentence_and_leave_nothing() {
         ("[0.5, 0.9]", "0.5", "write sigma-m2 = [0.5]"),
         ("width = 21", "depth = 2", "depth is both in [train] and in [grid]"),
         ("[grid]", "[grod]", "grod"),
-        ("init = \"two-point\"", "", "chooses σ_m² itself"),
+        ("init = \"two-point\"", "init = \"auto\"", "chooses σ_m² itself"),
         ("seed = [1, 2]", "seed = [1, 1]", "the same"),
         ("seed = [1, 2]", "seed = [1, 2", "line "),
         ("data = \"mnist\"", "data = \"cifar\"", "cifar"),

@@ -87,6 +87,11 @@ impl Run {
         let step = checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.progress().step);
         let (mut metrics, lines) = Metrics::open(&self.path(METRICS), step, !self.is_scratch)?;
         let features = self.config.features_of(data);
+        if let Some(before) = lines.first().and_then(|start| start["config"]["features"].as_str())
+            && before != features.to_string()
+        {
+            return Err(RunError::ConfigChanged { path: self.path(CONFIG), what: "the features were of the other kind" });
+        }
         let (mut trainer, begin) = prepare(data, &config, &train_config, features, checkpoint, lines.is_empty(), options.threads)?;
 
         let progress = trainer.progress();

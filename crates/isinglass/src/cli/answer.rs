@@ -157,6 +157,7 @@ fn cell_text(value: &Value) -> String {
         Value::Null => "–".to_owned(),
         Value::String(text) => text.clone(),
         Value::Number(n) if n.is_f64() => digits(n.as_f64().unwrap_or(f64::NAN)),
+        Value::Array(values) => values.iter().map(cell_text).collect::<Vec<_>>().join(","),
         other => other.to_string(),
     }
 }
