@@ -17,6 +17,7 @@
 //! # Ok::<(), isinglass_data::Error>(())
 //! ```
 
+use std::collections::BTreeMap;
 use std::io::BufRead;
 
 use crate::{Error, Pixels, Split};
@@ -49,14 +50,24 @@ pub fn read(from: impl BufRead) -> Result<Split, Error> {
     let width = fields.map_or(0, |fields| fields - 1);
     match labels {
         Labels::Numbers(labels) => Split::new(1, width, values.into_pixels(), labels),
-        Labels::Words(words) => Split::with_names(1, width, values.into_pixels(), &words),
+        Labels::Words { names, mut labels } => {
+            // From the order in which names were found to that of the alphabet.
+            let mut sorted = [0; 256];
+            names.values().enumerate().for_each(|(class, &found)| sorted[usize::from(found)] = class as u8);
+            labels.iter_mut().for_each(|label| *label = sorted[usize::from(*label)]);
+            Split::new(1, width, values.into_pixels(), labels)?.with_class_names(names.into_keys().collect())
+        }
     }
 }
 
 /// The labels of the lines so far: all numbers, or all words.
 enum Labels {
     Numbers(Vec<u8>),
-    Words(Vec<String>),
+    Words {
+        /// The number of every name, in the order in which they were found.
+        names: BTreeMap<String, u8>,
+        labels: Vec<u8>,
+    },
 }
 
 impl Default for Labels {
@@ -69,7 +80,7 @@ impl Labels {
     fn len(&self) -> usize {
         match self {
             Self::Numbers(numbers) => numbers.len(),
-            Self::Words(words) => words.len(),
+            Self::Words { labels, .. } => labels.len(),
         }
     }
 
@@ -83,12 +94,19 @@ impl Labels {
             return Err(Error::MissingLabel { row, line });
         }
         if row == 0 && is_word(word) {
-            *self = Self::Words(Vec::new());
+            *self = Self::Words { names: BTreeMap::new(), labels: Vec::new() };
         }
         match self {
             Self::Numbers(numbers) => numbers.push(label(word, row)?),
-            Self::Words(words) if is_word(word) => words.push(word.to_owned()),
-            Self::Words(_) => return Err(Error::MixedLabels { label: word.to_owned(), row }),
+            Self::Words { names, labels } if is_word(word) => labels.push(match names.get(word) {
+                Some(&number) => number,
+                None => {
+                    let number = u8::try_from(names.len()).map_err(|_| Error::TooManyNames)?;
+                    names.insert(word.to_owned(), number);
+                    number
+                }
+            }),
+            Self::Words { .. } => return Err(Error::MixedLabels { label: word.to_owned(), row }),
         }
         Ok(())
     }

@@ -15,7 +15,6 @@
 //! # Ok::<(), isinglass_data::Error>(())
 //! ```
 
-use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use crate::Error;
@@ -148,19 +147,16 @@ impl Split {
         Ok(Self { height, width, pixels, labels, class_names: None, digest: Memo::default() })
     }
 
-    /// Images whose labels are names. The classes are the names that occur, sorted.
+    /// Names the classes: label `k` stands for name `k`.
     ///
     /// # Errors
     ///
-    /// Those of [`Split::new`], and [`Error::TooManyNames`] for more than 256 of them.
-    pub fn with_names(height: usize, width: usize, pixels: Pixels, names: &[String]) -> Result<Self, Error> {
-        let classes: BTreeSet<&String> = names.iter().collect();
-        if classes.len() > 256 {
-            return Err(Error::TooManyNames(classes.len()));
+    /// [`Error::Label`] if a label has no name.
+    pub fn with_class_names(self, names: Vec<String>) -> Result<Self, Error> {
+        match self.labels.iter().position(|&label| usize::from(label) >= names.len()) {
+            Some(row) => Err(Error::Label { label: self.labels[row].to_string(), row, largest: names.len().saturating_sub(1) }),
+            None => Ok(Self { class_names: Some(names), ..self }),
         }
-        let classes: Vec<String> = classes.into_iter().cloned().collect();
-        let labels = names.iter().map(|name| classes.binary_search(name).expect("every name is a class") as u8).collect();
-        Ok(Self { class_names: Some(classes), ..Self::new(height, width, pixels, labels)? })
     }
 
     /// The names of the classes, if the labels have any.

@@ -147,8 +147,8 @@ pub enum Error {
     },
 
     /// More names of classes than labels can tell apart.
-    #[error("{0} different labels: at most 256 classes")]
-    TooManyNames(usize),
+    #[error("more than 256 different labels: that many classes cannot be told apart")]
+    TooManyNames,
 
     /// A value is infinite, NaN, or too large for 32 bits.
     #[error("{value} in row {row}, column {column}: values must be finite 32-bit numbers")]
