@@ -113,8 +113,8 @@ impl Counterpart<'_> {
             && !(matches!(values, Values::Bytes(_)) && !(values.is_empty() && input.preprocessing().scale() > 1.0))
         {
             return Err(Error::Pack(format!(
-                "inputs become {input}, as for real numbers between 0 and 1, but a packed network takes bytes: check it with bytes, or train again with \
-                 quantised real inputs"
+                "inputs become {input}: real numbers that are not rounded to bytes, as in runs of earlier versions, and a packed network takes bytes; \
+                 train again, or check it with the bytes it was trained on"
             )));
         }
         let mut bytes = input.bytes(&rows).map_or_else(Vec::new, std::borrow::Cow::into_owned);

@@ -37,7 +37,7 @@ fn properties(model: &Model) -> Vec<(String, String)> {
         ),
     ]);
     if model.quantiser().is_some() {
-        let rule = "byte = 128 + n, n = (x - centre) * factor of the column, clamped to -128 and 127, rounded to nearest even";
+        let rule = "byte = 128 + n, n = x - centre times factor of the column, clamped to -128 and 127, rounded to nearest even";
         properties.push(("quantiser".to_string(), rule.to_string()));
     }
     if let Some(names) = model.class_names() {

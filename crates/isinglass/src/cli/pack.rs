@@ -68,6 +68,8 @@ impl Args {
         bar.finish_and_clear();
         let packed = packed?;
         let mut model = match data.as_ref().map(|data| data.test.shape()) {
+            // Rows of a table are not images.
+            Some((1, _)) if packed.model.quantiser().is_some() => packed.model,
             Some((height, width)) => packed.model.with_image(height, width)?,
             None => packed.model,
         };

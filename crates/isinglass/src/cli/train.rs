@@ -85,6 +85,10 @@ impl Args {
             None => RunConfig::default(),
         };
         self.data.apply(&mut config);
+        if self.data.is_given() {
+            // What the columns are belongs to the data.
+            config.features = None;
+        }
         self.features.apply(&mut config);
         self.selection.apply(&mut config);
         self.network.apply(&mut config);
