@@ -254,7 +254,7 @@ impl<'a> Trainer<'a> {
         self.frame.clone().with_layers(layers?)
     }
 
-    /// The current network, without the trainer.
+    /// The current network. The trainer's memory is freed layer by layer.
     ///
     /// # Errors
     ///
