@@ -146,7 +146,7 @@ impl Predictor {
     pub fn sums_on<'a>(&mut self, inputs: impl Into<Values<'a>>, threads: usize) -> Result<Vec<i32>, Error> {
         let (plan, inputs) = (self.plan.clone(), inputs.into());
         let (count, per_row) = (plan.rows(inputs)?, plan.sums_per_row());
-        let part = count.div_ceil(threads.max(1)).max(PRODUCTS / plan.products.max(1)).next_multiple_of(TILE);
+        let part = count.div_ceil(threads.max(1)).max(PRODUCTS / plan.products.max(1)).max(1).next_multiple_of(TILE);
         let mut sums = vec![0; count * per_row];
         let rows_of = |index: usize| inputs.slice(index * part * plan.inputs..((index + 1) * part * plan.inputs).min(inputs.len()));
         let mut parts = sums.chunks_mut(part * per_row).enumerate();

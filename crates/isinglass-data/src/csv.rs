@@ -37,7 +37,7 @@ pub fn read(from: impl BufRead) -> Result<Split, Error> {
         if let Some((first, text)) = header
             && labels.is_empty()
             && is_word(word)
-            && text.split(',').skip(1).all(|value| value.trim().parse::<f32>().is_ok())
+            && text.split(',').skip(1).map(str::trim).all(|value| value.parse::<f32>().is_ok() || is_missing(value))
         {
             let mut words = text.split(',').map(str::trim);
             labels.push(words.next().unwrap_or_default(), *first)?;
@@ -241,6 +241,7 @@ mod tests {
             ("k,a\ndog,1\n2,1\n", "label 2 of row 1: labels are either all words or all whole numbers"),
             ("k,a\n2,1\ndog,1\n", "label dog of row 1: labels must be whole numbers from 0 to 255"),
             ("k,a\ndog,1\n,1\n", "missing label"),
+            ("dog,,1\ncat,2,3\n", "missing value in row 0, column 0"),
         ] {
             let error = read(text.as_bytes()).unwrap_err().to_string();
             assert!(error.contains(message), "{text:?}: {error}");

@@ -54,6 +54,15 @@ impl Dataset {
         Self::with_classes(name, classes, train, test)
     }
 
+    /// The same data with labels that count in these names of classes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownName`] if a label is none of them.
+    pub fn in_classes(self, names: &[String]) -> Result<Self, Error> {
+        Ok(Self { classes: names.len(), train: self.train.in_classes(names)?, test: self.test.in_classes(names)?, ..self })
+    }
+
     /// Combines two splits with the given number of classes.
     ///
     /// # Errors

@@ -110,6 +110,12 @@ impl Checkpoint {
     /// Those of [`TrainConfig::check`].
     pub fn with_train_config(self, train: TrainConfig) -> Result<Self, Error> {
         train.check()?;
+        let fixed = |train: &TrainConfig| (train.means, train.goal, train.optimizer, train.train_fraction, train.validation);
+        if fixed(&train) != fixed(&self.train) {
+            return Err(Error::config(
+                "means, goal, optimizer, train-fraction and validation decide what a checkpoint holds: they cannot be changed in the middle of a run",
+            ));
+        }
         Ok(Self { train, ..self })
     }
 

@@ -53,6 +53,8 @@ impl Features {
 pub struct InputRule {
     quantiser: Option<Quantiser>,
     preprocessing: Preprocessing,
+    /// Whether the values were bytes when the rule was chosen; `None` if nothing is known, as in checkpoints of format 1.
+    of_bytes: Option<bool>,
 }
 
 impl InputRule {
@@ -63,12 +65,17 @@ impl InputRule {
 
     /// One offset and scale for all values, without quantisation.
     pub fn shared(preprocessing: Preprocessing) -> Self {
-        Self { quantiser: None, preprocessing }
+        Self { quantiser: None, preprocessing, of_bytes: None }
+    }
+
+    /// One offset and scale for bytes.
+    pub(crate) fn of_bytes(preprocessing: Preprocessing) -> Self {
+        Self { quantiser: None, preprocessing, of_bytes: Some(true) }
     }
 
     /// A quantiser that turns real numbers into bytes, and an offset and scale that turn bytes into inputs.
     pub fn quantised(quantiser: Quantiser, preprocessing: Preprocessing) -> Self {
-        Self { quantiser: Some(quantiser), preprocessing }
+        Self { quantiser: Some(quantiser), preprocessing, of_bytes: Some(true) }
     }
 
     /// Chooses the rule for values of this kind from the rows at `indices`.
@@ -87,7 +94,7 @@ impl InputRule {
         match (values, features) {
             (Values::Bytes(bytes), Features::Image) => {
                 let chosen = numbers.map(|row| &bytes[row * columns..][..columns]);
-                Ok(Self::shared(Preprocessing::standardising_bytes(chosen)))
+                Ok(Self::of_bytes(Preprocessing::standardising_bytes(chosen)))
             }
             (Values::Bytes(bytes), Features::Table) => {
                 let floats: Vec<f32> = bytes.iter().map(|&byte| f32::from(byte)).collect();
@@ -148,6 +155,16 @@ impl InputRule {
     /// Whether the network takes bytes, given or quantised.
     pub(crate) fn gives_bytes(&self, values: Values<'_>) -> bool {
         self.quantiser.is_some() || matches!(values, Values::Bytes(_))
+    }
+
+    /// Whether the values were bytes, or became bytes, when the rule was chosen; `None` if nothing is known.
+    pub(crate) fn are_bytes(&self) -> Option<bool> {
+        self.of_bytes
+    }
+
+    /// Whether a packed network can take the values for bytes; a guess by the scale where nothing is known.
+    pub(crate) fn is_for_bytes(&self) -> bool {
+        self.of_bytes.unwrap_or(self.preprocessing.scale() <= 1.0)
     }
 
     /// Checks that the rule has this number of columns.

@@ -46,6 +46,9 @@
 //!
 //! Equal seeds give equal bits, whatever the number of threads, and on all instruction sets with fused multiply-add (`ISINGLASS_SIMD=avx512|avx2|neon|scalar` chooses one).
 
+#[cfg(not(target_pointer_width = "64"))]
+compile_error!("sizes of networks and buffers are products that need 64 bits; isinglass-bits runs packed networks on smaller machines");
+
 mod buffer;
 mod canonical;
 mod checkpoint;

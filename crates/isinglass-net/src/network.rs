@@ -154,6 +154,11 @@ impl Network {
         {
             return Err(Error::config(format!("{} names for {} classes", names.len(), self.config.classes)));
         }
+        if let Some(names) = &names
+            && let Some(twice) = names.iter().enumerate().find(|(index, name)| names[..*index].contains(name))
+        {
+            return Err(Error::config(format!("two classes are named {:?}", twice.1)));
+        }
         self.class_names = names;
         Ok(())
     }
@@ -306,6 +311,7 @@ mod tests {
     fn every_class_has_a_name_or_none_has() {
         let mut network = network(&[4]);
         assert!(network.set_class_names(Some(vec!["a".into()])).is_err());
+        assert!(network.set_class_names(Some(vec!["a".into(), "b".into(), "a".into()])).is_err());
         network.set_class_names(Some(vec!["a".into(), "b".into(), "c".into()])).unwrap();
         assert_eq!(network.class_names().unwrap()[1], "b");
     }

@@ -109,9 +109,12 @@ impl Counterpart<'_> {
         let inputs = network.config().inputs;
         let rows = Rows::new(values, inputs)?;
         let input = network.input();
-        if input.quantiser().is_none()
-            && !(matches!(values, Values::Bytes(_)) && !(values.is_empty() && input.preprocessing().scale() > 1.0))
-        {
+        let takes_bytes = match values {
+            Values::Bytes(bytes) if bytes.is_empty() => input.is_for_bytes(),
+            Values::Bytes(_) => true,
+            Values::Floats(_) => input.quantiser().is_some(),
+        };
+        if !takes_bytes {
             return Err(Error::Pack(format!(
                 "inputs become {input}: real numbers that are not rounded to bytes, as in runs of earlier versions, and a packed network takes bytes; \
                  train again, or check it with the bytes it was trained on"
@@ -252,6 +255,15 @@ mod tests {
         assert!(error.contains("real numbers"), "{error}");
         network.set_input(InputRule::shared(Preprocessing::standardising(33.0, 70.0).unwrap())).unwrap();
         assert_eq!(network.binary().pack_checked(&[0u8; 9], &mut |_, _| {}).unwrap().checked, RANDOM_IMAGES + 1);
+    }
+
+    #[test]
+    fn bytes_of_little_variance_are_packed_unseen() {
+        let mut network = Network::builder(4).hidden([5]).classes(3).init(Init::Auto, 1).unwrap();
+        let input = InputRule::choose(Values::Bytes(&[0, 1, 1, 0, 1, 1, 0, 0]), 4, &[0, 1], crate::Features::Image).unwrap();
+        assert!(input.preprocessing().scale() > 1.0);
+        network.set_input(input).unwrap();
+        assert!(network.binary().pack().is_ok());
     }
 
     #[test]

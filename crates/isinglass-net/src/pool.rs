@@ -175,6 +175,8 @@ impl Pool {
         let lasting = unsafe { std::mem::transmute::<Job<'_>, Job<'static>>(job) };
         // SAFETY: the region is closed and nobody is inside, so nobody reads.
         shared.job.with_mut(|job| unsafe { *job = Some((lasting, tasks)) });
+        // Left over if a task of the caller panicked in the last region too.
+        shared.panicked.store(false, Ordering::Relaxed);
         if shared.open() {
             self.handles.iter().for_each(Thread::unpark);
         }

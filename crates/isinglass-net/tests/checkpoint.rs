@@ -294,14 +294,21 @@ fn a_run_resumes_only_with_its_own_optimiser() {
     let with = |change: &dyn Fn(&mut TrainConfig)| {
         let mut config = descent.train_config().clone();
         change(&mut config);
-        Trainer::resume(descent.clone().with_train_config(config).unwrap(), &problem.examples()).map(|mut trainer| trainer.step().unwrap())
+        let checkpoint = descent.clone().with_train_config(config)?;
+        Trainer::resume(checkpoint, &problem.examples()).map(|mut trainer| trainer.step().unwrap())
     };
     assert!(with(&|_| ()).is_ok() && with(&|train| train.lr = 0.5).is_ok() && with(&|train| train.epochs = 9).is_ok());
-    let changes: [&dyn Fn(&mut TrainConfig); 3] =
-        [&|train| train.optimizer = Optimizer::Adam, &|train| train.optimizer = Optimizer::Momentum, &|train| train.goal = Goal::Surrogate];
+    let changes: [&dyn Fn(&mut TrainConfig); 6] = [
+        &|train| train.optimizer = Optimizer::Adam,
+        &|train| train.optimizer = Optimizer::Momentum,
+        &|train| train.goal = Goal::Surrogate,
+        &|train| train.means = Means::Tanh,
+        &|train| train.validation = 0.5,
+        &|train| train.train_fraction = 0.5,
+    ];
     for change in changes {
         let refused = with(change);
-        assert!(matches!(&refused, Err(Error::Config(message)) if message.contains("optimiser state")), "{refused:?}");
+        assert!(matches!(&refused, Err(Error::Config(message)) if message.contains("middle of a run")), "{refused:?}");
     }
 }
 

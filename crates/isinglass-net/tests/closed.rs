@@ -200,7 +200,7 @@ fn a_run_does_not_resume_from_incomplete_optimiser_state() {
     }
     let checkpoint = Checkpoint::from_bytes(&file).unwrap();
     let other = TrainConfig { optimizer: Optimizer::Sgd, ..checkpoint.train_config().clone() };
-    assert!(Trainer::resume(checkpoint.with_train_config(other).unwrap(), &problem.examples()).is_err());
+    assert!(checkpoint.with_train_config(other).is_err());
 }
 
 #[test]

@@ -57,6 +57,7 @@ fn a_flag_wins_over_the_file() {
         ("sigma-m2 = 0.5", "", &["init = \"two-point\"", "sigma-m2 = 0.5"]),
         ("sigma-m2 = 0.5", "--sigma-m2 0.7", &["init = \"two-point\"", "sigma-m2 = 0.7"]),
         ("sigma-m2 = 0.5", "--init auto", &["init = \"auto\""]),
+        ("sigma-m2 = 0.5", "--init two-point", &["init = \"two-point\"", "sigma-m2 = 0.5"]),
         ("init = \"two-point\"\nsigma-m2 = 0.5", "--init critical", &["init = \"critical\""]),
     ] {
         home.write("run.toml", file.as_bytes());

@@ -111,7 +111,7 @@ fn packed_tables_take_real_numbers() {
     let evaluated = &home.json("evaluate a")["test"]["binary"]["accuracy"];
     let scored = home.json("predict m.safetensors --test-images test.csv");
     assert_eq!((&scored["accuracy"], &scored["images"], &scored["data"]), (evaluated, &60.into(), &"test.csv".into()));
-    assert!(home.succeeds("predict m.safetensors --test-images test.csv").contains("of 60 test.csv test images"));
+    assert!(home.succeeds("predict m.safetensors --test-images test.csv").contains("of 60 test.csv test rows"));
     assert!(home.fails("predict m.safetensors", 2).contains("--test-images"));
     let csv = home.succeeds("predict m.safetensors --test-images test.csv --format csv");
     assert!(csv.starts_with("image,label,class,p0,p1,p2\n"), "{csv}");

@@ -280,7 +280,8 @@ impl RunConfig {
         self.hidden.clone().unwrap_or_else(equal)
     }
 
-    fn init_or_default(&self) -> Init {
+    /// The initialisation: two-point where a variance is given and no name, `auto` where neither is.
+    pub fn init_or_default(&self) -> Init {
         self.init.unwrap_or(if self.sigma_m2.is_some() { Init::TwoPoint } else { Init::Auto })
     }
 

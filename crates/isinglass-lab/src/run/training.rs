@@ -92,6 +92,11 @@ impl Run {
         {
             return Err(RunError::ConfigChanged { path: self.path(CONFIG), what: "the features were of the other kind" });
         }
+        if lines.is_empty() && step == 0 && !self.is_scratch && self.config.features.is_none() {
+            self.config.features = Some(features);
+            let path = self.path(CONFIG);
+            isinglass_files::write(&path, self.config.to_toml()).map_err(RunError::write(&path))?;
+        }
         let (mut trainer, begin) = prepare(data, &config, &train_config, features, checkpoint, lines.is_empty(), options.threads)?;
 
         let progress = trainer.progress();

@@ -32,6 +32,8 @@ struct Metadata {
     init_seed: Option<u64>,
     train: TrainConfig,
     preprocessing: Preprocessing,
+    /// Whether the inputs are bytes, given or quantised; unknown in files of format 1.
+    bytes: Option<bool>,
     class_names: Option<Vec<String>>,
     state: State,
     /// The numbers of training and of validation examples.
@@ -86,6 +88,7 @@ impl Snapshot<'_> {
             init_seed,
             train: self.train.clone(),
             preprocessing: input.preprocessing(),
+            bytes: input.are_bytes(),
             class_names,
             state: self.state,
             partition: Some([self.partition.train().len(), self.partition.validation().len()]),
@@ -172,10 +175,12 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Checkpoint, String> {
     };
     let input = match quantiser {
         Some(quantiser) => InputRule::quantised(quantiser, metadata.preprocessing),
+        None if metadata.bytes == Some(true) => InputRule::of_bytes(metadata.preprocessing),
         None => InputRule::shared(metadata.preprocessing),
     };
     let initialisation = match format {
-        1 => Some(Initialisation::new(&metadata.network).map_err(|error| damaged(&error))?),
+        // Not written down then; if today's theory refuses the network, nothing is known of it.
+        1 => Initialisation::new(&metadata.network).ok(),
         _ => metadata.initialisation,
     };
     let drawn = initialisation.zip(metadata.init_seed).map(|(initialisation, seed)| Drawn { initialisation, seed });
@@ -207,6 +212,7 @@ fn from_format_1(mut value: Value) -> Result<Value, String> {
     members.insert("init-seed".into(), seed);
     members.insert("class-names".into(), Value::Null);
     members.insert("partition".into(), Value::Null);
+    members.insert("bytes".into(), Value::Null);
     Ok(value)
 }
 

@@ -82,7 +82,13 @@ impl SubjectArgs {
             }
         };
         self.data.apply(&mut config);
-        let data = config.load_data(self.data.directory())?;
+        let mut data = config.load_data(self.data.directory())?;
+        // Labels that are words count in the network's classes, whichever of them these files hold.
+        match (checkpoint.network().class_names(), data.train.class_names()) {
+            (Some(names), Some(_)) => data = data.in_classes(names)?,
+            (None, Some(_)) => return Err(usage("these labels are words, and the network knows its classes by numbers only")),
+            _ => {}
+        }
         check_fit(checkpoint.network().config(), &data)?;
         Ok((config, data))
     }

@@ -113,7 +113,7 @@ pub struct InitArgs {
 
 impl InitArgs {
     pub fn apply(&self, config: &mut RunConfig) {
-        if self.init.is_some() && self.init != config.init {
+        if self.init.is_some_and(|init| init != config.init_or_default()) {
             // The file's variances belong to the file's initialisation.
             config.init = self.init;
             config.sigma_m2 = None;
@@ -122,6 +122,7 @@ impl InitArgs {
             // A variance on the command line replaces the file's choice of one.
             config.init = None;
         }
+        config.init = self.init.or(config.init);
         config.sigma_m2 = self.sigma_m2.or(config.sigma_m2);
         config.sigma_b2 = self.sigma_b2.or(config.sigma_b2);
     }
