@@ -110,7 +110,7 @@ impl Counterpart<'_> {
         let rows = Rows::new(values, inputs)?;
         let input = network.input();
         let takes_bytes = match values {
-            Values::Bytes(bytes) if bytes.is_empty() => input.is_for_bytes(),
+            Values::Bytes([]) => input.is_for_bytes(),
             Values::Bytes(_) => true,
             Values::Floats(_) => input.quantiser().is_some(),
         };
