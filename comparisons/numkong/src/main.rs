@@ -7,7 +7,7 @@
 use std::ffi::c_void;
 use std::time::Instant;
 
-use isinglass_bits::{BitMatrix, Isa, Layer, Products};
+use isinglass_bits::{BitMatrix, Isa, PackedLayer, Products};
 // NumKong's own interface takes the best kernel of the machine, so kernels are asked for by capability; the crate brings the library.
 use numkong as _;
 
@@ -93,7 +93,7 @@ fn compare(isa: Isa, name: &str, capability: u64, size: usize) {
     let weights = BitMatrix::from_fn(size, size, |_, _| bit());
     let inputs = BitMatrix::from_fn(size, size, |_, _| bit());
     let theirs = Theirs::new(&weights, capability);
-    let mut ours = Products::new(&Layer::new(weights, vec![0; size]).expect("as many thresholds as neurons"), isa).expect("a layer");
+    let mut ours = Products::new(&PackedLayer::new(weights, vec![0; size]).expect("as many thresholds as neurons"), isa).expect("a layer");
     let (mut sums, mut distances, mut dots) = (vec![0; size * size], vec![0; size * size], vec![0; size * size]);
 
     let mut sides: [Box<dyn FnMut()>; 3] = [

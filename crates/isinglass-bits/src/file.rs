@@ -29,7 +29,7 @@ use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::{BitMatrix, Error, Layer, Model, Network, Output, Preprocessing, Quantiser};
+use crate::{BitMatrix, Error, Output, PackedLayer, PackedModel, PackedNetwork, Preprocessing, Quantiser};
 
 /// The key of our metadata.
 const KEY: &str = "isinglass-bits";
@@ -66,7 +66,7 @@ struct Tensor {
     bytes: Vec<u8>,
 }
 
-impl Model {
+impl PackedModel {
     /// The contents of the model's file.
     pub fn to_bytes(&self) -> Vec<u8> {
         let tensors = self.tensors();
@@ -161,7 +161,7 @@ impl Model {
 
     fn tensors(&self) -> Vec<Tensor> {
         let count = self.networks().len();
-        let over_networks = |part: &dyn Fn(&Network, &mut Vec<u8>)| {
+        let over_networks = |part: &dyn Fn(&PackedNetwork, &mut Vec<u8>)| {
             let mut bytes = Vec::new();
             self.networks().iter().for_each(|network| part(network, &mut bytes));
             bytes
@@ -170,7 +170,8 @@ impl Model {
             let shape = core::iter::once(count).chain(shape.iter().copied()).collect();
             Tensor { name, dtype, shape, bytes }
         };
-        let thresholds = |layer: &Layer, bytes: &mut Vec<u8>| bytes.extend(layer.thresholds().iter().flat_map(|value| value.to_le_bytes()));
+        let thresholds =
+            |layer: &PackedLayer, bytes: &mut Vec<u8>| bytes.extend(layer.thresholds().iter().flat_map(|value| value.to_le_bytes()));
         let stride = |matrix: &BitMatrix| matrix.columns().div_ceil(8);
 
         let first = &self.networks()[0];
@@ -197,7 +198,7 @@ impl Model {
             ),
         ]);
         let mut begin = 1;
-        for (block, layers) in first.layers()[1..].chunk_by(Layer::has_shape_of).enumerate() {
+        for (block, layers) in first.layers()[1..].chunk_by(PackedLayer::has_shape_of).enumerate() {
             let (range, weights) = (begin..begin + layers.len(), layers[0].weights());
             begin = range.end;
             tensors.push(tensor(
@@ -232,9 +233,9 @@ impl Model {
     }
 }
 
-fn read_model(tensors: &SafeTensors<'_>, metadata: &Metadata) -> Result<Model, Error> {
+fn read_model(tensors: &SafeTensors<'_>, metadata: &Metadata) -> Result<PackedModel, Error> {
     let mut columns = metadata.inputs;
-    let mut layers: Vec<Vec<Layer>> = Vec::new();
+    let mut layers: Vec<Vec<PackedLayer>> = Vec::new();
     let quantiser = read_quantiser(tensors)?;
     // Pairs of tensors beside the hidden layers: the first layer, the output and the quantiser.
     let others = 2 + usize::from(quantiser.is_some());
@@ -264,7 +265,7 @@ fn read_model(tensors: &SafeTensors<'_>, metadata: &Metadata) -> Result<Model, E
             let columns = if index % depth == 0 { columns } else { rows };
             let weights = BitMatrix::new(rows, columns, weights.to_vec())?;
             let thresholds = thresholds.as_chunks::<4>().0.iter().map(|&bytes| i32::from_le_bytes(bytes)).collect();
-            layers[index / depth].push(Layer::new(weights, thresholds)?);
+            layers[index / depth].push(PackedLayer::new(weights, thresholds)?);
         }
         columns = rows;
     }
@@ -279,9 +280,9 @@ fn read_model(tensors: &SafeTensors<'_>, metadata: &Metadata) -> Result<Model, E
     let networks = layers.into_iter().zip(outputs).map(|(layers, (weights, bias))| {
         let weights = BitMatrix::new(classes, columns, weights.to_vec())?;
         let bias = floats(bias);
-        Network::from_layers(layers, Output::new(weights, bias)?)
+        PackedNetwork::from_layers(layers, Output::new(weights, bias)?)
     });
-    let mut model = Model::new(networks.collect::<Result<_, _>>()?, metadata.preprocessing, metadata.tau)?;
+    let mut model = PackedModel::new(networks.collect::<Result<_, _>>()?, metadata.preprocessing, metadata.tau)?;
     if let Some((height, width)) = metadata.image {
         model = model.with_image(height, width)?;
     }

@@ -8,20 +8,20 @@ use crate::{BitMatrix, Error};
 /// A layer of ±1 neurons: neuron `i` is +1 where `Σ_j S_ij x_j ≥ t_i`.
 ///
 /// ```
-/// use isinglass_bits::{BitMatrix, Layer};
+/// use isinglass_bits::{BitMatrix, PackedLayer};
 ///
 /// let weights = BitMatrix::from_fn(2, 5, |neuron, input| neuron == 0 || input < 2);
-/// assert_eq!(Layer::new(weights.clone(), vec![2, 0])?.thresholds(), [2, 0]);
-/// assert!(Layer::new(weights, vec![2]).is_err()); // two neurons need two thresholds
+/// assert_eq!(PackedLayer::new(weights.clone(), vec![2, 0])?.thresholds(), [2, 0]);
+/// assert!(PackedLayer::new(weights, vec![2]).is_err()); // two neurons need two thresholds
 /// # Ok::<(), isinglass_bits::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Layer {
+pub struct PackedLayer {
     weights: BitMatrix,
     thresholds: Vec<i32>,
 }
 
-impl Layer {
+impl PackedLayer {
     /// A layer with a row of weights and a threshold for every neuron.
     ///
     /// # Errors

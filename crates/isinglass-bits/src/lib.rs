@@ -9,22 +9,22 @@
 //! Three lines load a network and predict:
 //!
 //! ```
-//! # use isinglass_bits::{BitMatrix, Network, Preprocessing};
+//! # use isinglass_bits::{BitMatrix, PackedNetwork, Preprocessing};
 //! # let path = std::env::temp_dir().join(format!("isinglass-bits-doc-{}.safetensors", std::process::id()));
 //! # let preprocessing = Preprocessing::new(127.5, 1.0 / 127.5)?;
 //! # let layers = vec![(BitMatrix::from_fn(3, 4, |i, j| i != j), vec![0.0; 3]), (BitMatrix::from_fn(2, 3, |i, j| i == 0 || j == 0), vec![0.0, 0.1])];
-//! # isinglass_bits::Model::new(vec![Network::new(preprocessing, layers)?], preprocessing, 1.0)?.save(&path)?;
+//! # isinglass_bits::PackedModel::new(vec![PackedNetwork::new(preprocessing, layers)?], preprocessing, 1.0)?.save(&path)?;
 //! # let images = [0, 255, 255, 0, 255, 0, 0, 0];
-//! use isinglass_bits::Model;
+//! use isinglass_bits::PackedModel;
 //!
-//! let mut predictor = Model::load(&path)?.predictor();
+//! let mut predictor = PackedModel::load(&path)?.predictor();
 //! let prediction = predictor.predict(&images)?; // one image after the other
 //! assert_eq!(prediction.classes(), [1, 0]);
 //! # std::fs::remove_file(path).unwrap();
 //! # Ok::<(), isinglass_bits::Error>(())
 //! ```
 //!
-//! [`Model::to_onnx`] exports a model for onnxruntime, and [`Model::to_c`] to C99 without dependencies, for microcontrollers.
+//! [`PackedModel::to_onnx`] exports a model for onnxruntime, and [`PackedModel::to_c`] to C99 without dependencies, for microcontrollers.
 //!
 //! The crate needs only `alloc`; the feature `std`, on by default, adds files, threads, and the choice of the instruction set at run time.
 
@@ -50,10 +50,10 @@ mod values;
 
 pub use error::Error;
 pub use kernels::Isa;
-pub use layer::{Layer, Output};
+pub use layer::{Output, PackedLayer};
 pub use matrix::{BitMatrix, MAX_COLUMNS};
-pub use model::Model;
-pub use network::Network;
+pub use model::PackedModel;
+pub use network::PackedNetwork;
 pub use prediction::{Prediction, argmax, softmax};
 pub use predictor::Predictor;
 pub use preprocessing::Preprocessing;

@@ -1,14 +1,14 @@
 //! What a packed file holds: networks, and all that is needed to use them.
 //!
 //! ```
-//! use isinglass_bits::{BitMatrix, Model, Network, Preprocessing};
+//! use isinglass_bits::{BitMatrix, PackedModel, PackedNetwork, Preprocessing};
 //!
 //! // Four bytes, three neurons, two classes.
 //! let input = BitMatrix::from_fn(3, 4, |unit, byte| unit != byte);
 //! let output = BitMatrix::from_fn(2, 3, |class, unit| class == 0 || unit == 0);
 //! let preprocessing = Preprocessing::new(127.5, 1.0 / 127.5)?;
-//! let network = Network::new(preprocessing, vec![(input, vec![0.0, 0.5, -0.5]), (output, vec![0.1, 0.0])])?;
-//! let model = Model::new(vec![network], preprocessing, 1.0)?.with_class_names(["dark", "light"])?;
+//! let network = PackedNetwork::new(preprocessing, vec![(input, vec![0.0, 0.5, -0.5]), (output, vec![0.1, 0.0])])?;
+//! let model = PackedModel::new(vec![network], preprocessing, 1.0)?.with_class_names(["dark", "light"])?;
 //! let prediction = model.predictor().predict(&[0, 255, 255, 0, 255, 0, 0, 0])?; // two images
 //! assert_eq!(prediction.classes(), [1, 0]);
 //! assert_eq!(prediction.name(0), Some("light"));
@@ -21,14 +21,14 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use crate::{Error, Isa, Network, Predictor, Preprocessing, Quantiser};
+use crate::{Error, Isa, PackedNetwork, Predictor, Preprocessing, Quantiser};
 
 /// A network, or an ensemble of networks of one shape whose class probabilities are averaged.
 ///
 /// It takes bytes, unless it has a [`Quantiser`]: then it takes real numbers.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Model {
-    networks: Vec<Network>,
+pub struct PackedModel {
+    networks: Vec<PackedNetwork>,
     preprocessing: Preprocessing,
     tau: f64,
     quantiser: Option<Arc<Quantiser>>,
@@ -38,13 +38,13 @@ pub struct Model {
     pub provenance: BTreeMap<String, String>,
 }
 
-impl Model {
+impl PackedModel {
     /// A model of one network, or an ensemble of several. Logits are `tau` times the fields of the output.
     ///
     /// # Errors
     ///
     /// [`Error::Shape`] if there are no networks or their shapes differ, [`Error::Value`] if `tau` is not finite and above 0.
-    pub fn new(networks: Vec<Network>, preprocessing: Preprocessing, tau: f64) -> Result<Self, Error> {
+    pub fn new(networks: Vec<PackedNetwork>, preprocessing: Preprocessing, tau: f64) -> Result<Self, Error> {
         if !(tau > 0.0 && tau.is_finite()) {
             return Err(Error::Value(format!("tau = {tau}: the scale of the logits must be finite and above 0")));
         }
@@ -98,7 +98,7 @@ impl Model {
     }
 
     /// The networks; one, unless it is an ensemble.
-    pub fn networks(&self) -> &[Network] {
+    pub fn networks(&self) -> &[PackedNetwork] {
         &self.networks
     }
 

@@ -4,18 +4,18 @@ use alloc::format;
 use alloc::vec::Vec;
 
 use crate::threshold::{threshold_of_bytes, threshold_of_spins};
-use crate::{BitMatrix, Error, Layer, Output, Preprocessing};
+use crate::{BitMatrix, Error, Output, PackedLayer, Preprocessing};
 
 /// A packed network: a layer on bytes, layers on spins, and the output layer.
 ///
 /// There is at least one layer below the output, and each layer has as many inputs as the one below has neurons.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Network {
-    layers: Vec<Layer>,
+pub struct PackedNetwork {
+    layers: Vec<PackedLayer>,
     output: Output,
 }
 
-impl Network {
+impl PackedNetwork {
     /// Packs a network, given the weights and biases of every layer, the output layer last.
     /// The preprocessing becomes part of the first layer's thresholds.
     ///
@@ -37,7 +37,7 @@ impl Network {
                 _ => threshold_of_spins(weights.columns(), bias),
             };
             let thresholds = bias.iter().enumerate().map(threshold).collect();
-            Layer::new(weights, thresholds)
+            PackedLayer::new(weights, thresholds)
         };
         Self::from_layers(layers.into_iter().enumerate().map(with_thresholds).collect::<Result<_, _>>()?, output)
     }
@@ -47,12 +47,12 @@ impl Network {
     /// # Errors
     ///
     /// [`Error::Shape`] if there are no layers below the output, or they do not fit each other.
-    pub fn from_layers(layers: Vec<Layer>, output: Output) -> Result<Self, Error> {
+    pub fn from_layers(layers: Vec<PackedLayer>, output: Output) -> Result<Self, Error> {
         if layers.is_empty() {
             return Err(Error::Shape("a network needs at least one hidden layer".into()));
         }
-        let above = layers.iter().map(Layer::inputs).skip(1).chain([output.inputs()]);
-        let joints = layers.iter().map(Layer::neurons).zip(above).enumerate();
+        let above = layers.iter().map(PackedLayer::inputs).skip(1).chain([output.inputs()]);
+        let joints = layers.iter().map(PackedLayer::neurons).zip(above).enumerate();
         for (index, (neurons, inputs)) in joints {
             if neurons != inputs {
                 return Err(Error::Shape(format!("layer {index} has {neurons} neurons, but the next layer has {inputs} inputs")));
@@ -62,7 +62,7 @@ impl Network {
     }
 
     /// The layers of ±1 neurons; the first takes bytes.
-    pub fn layers(&self) -> &[Layer] {
+    pub fn layers(&self) -> &[PackedLayer] {
         &self.layers
     }
 
@@ -73,7 +73,7 @@ impl Network {
 
     /// The weights of every layer, the output layer last.
     pub fn matrices(&self) -> impl Iterator<Item = &BitMatrix> {
-        self.layers.iter().map(Layer::weights).chain([self.output.weights()])
+        self.layers.iter().map(PackedLayer::weights).chain([self.output.weights()])
     }
 
     /// Number of inputs.

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use crate::kernels::{ByteWeights, Counts, GROUP, Images, Scratch, SpinPanels, limits_of_bytes, limits_of_spins, words_of};
 use crate::prediction::{argmax, softmax};
-use crate::{Error, Isa, Model, Prediction, Quantiser, Values};
+use crate::{Error, Isa, PackedModel, Prediction, Quantiser, Values};
 
 /// Rows that go through the network side by side.
 const TILE: usize = 8;
@@ -59,7 +59,7 @@ struct PlannedNetwork {
 
 impl Predictor {
     /// Lays a model out for an instruction set.
-    pub fn new(model: &Model, isa: Isa) -> Self {
+    pub fn new(model: &PackedModel, isa: Isa) -> Self {
         let networks: Vec<PlannedNetwork> = model.networks().iter().map(|network| PlannedNetwork::new(network, isa)).collect();
         let plan = Plan {
             isa,
@@ -276,7 +276,7 @@ impl Plan {
 }
 
 impl PlannedNetwork {
-    fn new(network: &crate::Network, isa: Isa) -> Self {
+    fn new(network: &crate::PackedNetwork, isa: Isa) -> Self {
         let (first, hidden) = network.layers().split_first().expect("at least one hidden layer");
         Self {
             input: isa.byte_panels(first.weights()),

@@ -1,10 +1,10 @@
 //! One layer on its own: products of ±1 weights with packed spins.
 //!
 //! ```
-//! use isinglass_bits::{BitMatrix, Isa, Layer, Products};
+//! use isinglass_bits::{BitMatrix, Isa, PackedLayer, Products};
 //!
 //! let weights = BitMatrix::from_fn(2, 5, |neuron, input| neuron == 0 || input < 2);
-//! let mut products = Products::new(&Layer::new(weights, vec![2, 0])?, Isa::best())?;
+//! let mut products = Products::new(&PackedLayer::new(weights, vec![2, 0])?, Isa::best())?;
 //! let inputs = BitMatrix::from_fn(3, 5, |row, input| input >= row);
 //! assert_eq!(products.sums(&inputs)?, [5, -1, 3, -3, 1, -5]);
 //! assert_eq!(products.neurons(&inputs)?, BitMatrix::from_fn(3, 2, |row, neuron| neuron == 0 && row < 2));
@@ -17,7 +17,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::kernels::{Counts, GROUP, Scratch, SpinPanels, interleave, limits_of_spins, words_of};
-use crate::{BitMatrix, Error, Isa, Layer};
+use crate::{BitMatrix, Error, Isa, PackedLayer};
 
 /// Rows of inputs multiplied side by side.
 const TILE: usize = 8;
@@ -44,7 +44,7 @@ impl Products {
     /// # Errors
     ///
     /// [`Error::Shape`] if the number of thresholds is not that of neurons.
-    pub fn new(layer: &Layer, isa: Isa) -> Result<Self, Error> {
+    pub fn new(layer: &PackedLayer, isa: Isa) -> Result<Self, Error> {
         let (neurons, inputs) = (layer.weights().rows(), layer.weights().columns());
         if layer.thresholds().len() != neurons {
             return Err(Error::Shape(format!("{} thresholds for {neurons} neurons", layer.thresholds().len())));

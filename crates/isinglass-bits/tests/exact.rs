@@ -2,7 +2,7 @@
 
 mod support;
 
-use isinglass_bits::{BitMatrix, Isa, Model, Predictor, Preprocessing, threshold_of_bytes, threshold_of_spins};
+use isinglass_bits::{BitMatrix, Isa, PackedModel, Predictor, Preprocessing, threshold_of_bytes, threshold_of_spins};
 use support::{Plain, Random, images, network};
 
 /// Around the sizes of bytes, words, and panels of 16 and 32; and the widths of the paper's networks and the benchmarks.
@@ -50,7 +50,7 @@ fn layers_may_differ_in_width() {
     for isa in Isa::available() {
         assert_eq!(Predictor::new(&model, isa).sums(&images).unwrap(), expected, "{}", isa.name());
     }
-    assert_eq!(Model::from_bytes(&model.to_bytes()).unwrap(), model);
+    assert_eq!(PackedModel::from_bytes(&model.to_bytes()).unwrap(), model);
 }
 
 /// Whether `s/√N + b ≥ 0`, in whole numbers: `b = m·2^e`, so that `s²·2^(−2e)` is compared with `m²·N`, with the signs of both.
@@ -160,12 +160,12 @@ fn extreme_thresholds_hold_on_every_instruction_set() {
     let weights = |rows: usize, columns: usize| BitMatrix::from_fn(rows, columns, |row, column| (row + column) % 3 == 0);
     let thresholds = vec![i32::MIN, i32::MIN + 1, -1, 0, 1, i32::MAX];
     let layers = vec![
-        isinglass_bits::Layer::new(weights(6, 20), thresholds.clone()).unwrap(),
-        isinglass_bits::Layer::new(weights(6, 6), thresholds).unwrap(),
+        isinglass_bits::PackedLayer::new(weights(6, 20), thresholds.clone()).unwrap(),
+        isinglass_bits::PackedLayer::new(weights(6, 6), thresholds).unwrap(),
     ];
     let output = isinglass_bits::Output::new(weights(2, 6), vec![0.0, 0.5]).unwrap();
-    let network = isinglass_bits::Network::from_layers(layers.clone(), output).unwrap();
-    let model = Model::new(vec![network], Preprocessing::new(0.0, 1.0).unwrap(), 1.0).unwrap();
+    let network = isinglass_bits::PackedNetwork::from_layers(layers.clone(), output).unwrap();
+    let model = PackedModel::new(vec![network], Preprocessing::new(0.0, 1.0).unwrap(), 1.0).unwrap();
     let images = images(20, 9, 2);
     let dot = |layer: &BitMatrix, row: usize, x: &[i64]| (0..x.len()).map(|j| i64::from(layer.spin(row, j)) * x[j]).sum::<i64>();
     for isa in Isa::available() {
@@ -185,7 +185,7 @@ fn extreme_thresholds_hold_on_every_instruction_set() {
 fn probabilities_of_an_ensemble_are_averaged() {
     let preprocessing = Plain::random(&[2, 2], &mut Random(1)).preprocessing;
     let plains: Vec<Plain> = (0..3).map(|seed| Plain::random(&[40, 21, 4], &mut Random(seed + 1))).collect();
-    let model = Model::new(plains.iter().map(Plain::packed).collect(), preprocessing, 2.0).unwrap();
+    let model = PackedModel::new(plains.iter().map(Plain::packed).collect(), preprocessing, 2.0).unwrap();
     let images = images(40, 13, 5);
     let mut predictor = model.predictor();
     let (probabilities, classes) = (predictor.probabilities(&images).unwrap(), predictor.classes(&images).unwrap());
@@ -209,8 +209,8 @@ fn equal_fields_go_to_the_first_class() {
     let same = |rows: usize, columns: usize| BitMatrix::from_fn(rows, columns, |_, _| true);
     let preprocessing = Preprocessing::new(0.0, 1.0).unwrap();
     let network =
-        isinglass_bits::Network::new(preprocessing, vec![(same(5, 4), vec![0.0; 5]), (same(3, 5), vec![-0.1, 0.0, 0.0])]).unwrap();
-    let mut predictor = Model::new(vec![network], preprocessing, 1.0).unwrap().predictor();
+        isinglass_bits::PackedNetwork::new(preprocessing, vec![(same(5, 4), vec![0.0; 5]), (same(3, 5), vec![-0.1, 0.0, 0.0])]).unwrap();
+    let mut predictor = PackedModel::new(vec![network], preprocessing, 1.0).unwrap().predictor();
     assert_eq!(predictor.classes(&[1, 2, 3, 4]).unwrap(), [1]);
     assert!(predictor.classes(&[0_u8; 0]).unwrap().is_empty());
     assert!(predictor.classes(&[1, 2, 3]).unwrap_err().to_string().contains("3 bytes do not make whole images of 4"));

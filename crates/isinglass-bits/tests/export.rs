@@ -2,7 +2,7 @@
 
 mod support;
 
-use isinglass_bits::{BitMatrix, Layer, Model, Network, Output, Preprocessing, Values};
+use isinglass_bits::{BitMatrix, Output, PackedLayer, PackedModel, PackedNetwork, Preprocessing, Values};
 use support::Random;
 use support::exports::{cc_knows, compile, directory, onnxruntime, run};
 
@@ -16,12 +16,12 @@ fn matrix(random: &mut Random, rows: usize, columns: usize) -> BitMatrix {
 }
 
 /// Thresholds near typical sums, so that being off by one shows, and some that no sum reaches.
-fn layer(random: &mut Random, rows: usize, columns: usize, largest: i64) -> Layer {
+fn layer(random: &mut Random, rows: usize, columns: usize, largest: i64) -> PackedLayer {
     let spread = largest * (columns as f64).sqrt() as i64;
     let never_or_always = [i32::MIN, i32::MAX, -(largest as i32) * columns as i32, largest as i32 * columns as i32 + 1];
     let mut threshold = |row: usize| if row % 16 == 15 { never_or_always[row / 16 % 4] } else { within(random, spread) };
     let thresholds = (0..rows).map(&mut threshold).collect();
-    Layer::new(matrix(random, rows, columns), thresholds).unwrap()
+    PackedLayer::new(matrix(random, rows, columns), thresholds).unwrap()
 }
 
 fn usual_bias(random: &mut Random) -> f32 {
@@ -29,16 +29,16 @@ fn usual_bias(random: &mut Random) -> f32 {
 }
 
 /// Networks of sizes from the inputs to the classes.
-fn model(random: &mut Random, count: usize, sizes: &[usize], bias: fn(&mut Random) -> f32) -> Model {
+fn model(random: &mut Random, count: usize, sizes: &[usize], bias: fn(&mut Random) -> f32) -> PackedModel {
     let [widths @ .., classes] = sizes else { panic!("{sizes:?}") };
     let network = |_| {
         let layers = widths.windows(2).enumerate();
         let layers = layers.map(|(index, pair)| layer(random, pair[1], pair[0], if index == 0 { 255 } else { 1 })).collect();
         let bias = (0..*classes).map(|_| bias(random)).collect();
-        Network::from_layers(layers, Output::new(matrix(random, *classes, widths[widths.len() - 1]), bias).unwrap()).unwrap()
+        PackedNetwork::from_layers(layers, Output::new(matrix(random, *classes, widths[widths.len() - 1]), bias).unwrap()).unwrap()
     };
     let networks = (0..count).map(network).collect();
-    let mut model = Model::new(networks, Preprocessing::new(127.5, 1.0 / 127.5).unwrap(), 1.5).unwrap();
+    let mut model = PackedModel::new(networks, Preprocessing::new(127.5, 1.0 / 127.5).unwrap(), 1.5).unwrap();
     model.provenance.insert("data set".into(), "noise, μ = 0 */ #error \\\n ??/".into());
     model
 }
@@ -53,7 +53,7 @@ fn images(random: &mut Random, inputs: usize) -> Vec<u8> {
 }
 
 /// Odd widths, depths from 1 to 4, ensembles, and ties.
-fn models() -> Vec<Model> {
+fn models() -> Vec<PackedModel> {
     let shapes: [(usize, &[usize]); 13] = [
         (1, &[1, 1, 1]),
         (1, &[63, 1, 2]),
@@ -70,7 +70,7 @@ fn models() -> Vec<Model> {
         (1, &[5, 17, 3]),
     ];
     let mut random = Random(7);
-    let mut models: Vec<Model> = shapes.iter().map(|(count, sizes)| model(&mut random, *count, sizes, usual_bias)).collect();
+    let mut models: Vec<PackedModel> = shapes.iter().map(|(count, sizes)| model(&mut random, *count, sizes, usual_bias)).collect();
     // Classes that tie, and those that the smallest biases decide.
     models.push(model(&mut random, 1, &[20, 16, 8, 10], |_| 0.0));
     models.push(model(&mut random, 3, &[20, 16, 2, 11], |_| 0.0));
@@ -79,7 +79,7 @@ fn models() -> Vec<Model> {
 }
 
 /// Compares with what was printed, a line per image: the class, the sums, and perhaps the probabilities.
-fn assert_same(model: &Model, images: &[u8], lines: &[&str]) {
+fn assert_same(model: &PackedModel, images: &[u8], lines: &[&str]) {
     let mut predictor = model.predictor();
     let per_image = model.networks().len() * model.classes();
     let (sums, classes) = (predictor.sums(images).unwrap(), predictor.classes(images).unwrap());
@@ -121,7 +121,7 @@ fn c_gives_the_sums_and_classes_of_the_predictor() {
 #[test]
 fn onnxruntime_gives_the_sums_and_classes_of_the_predictor() {
     let mut random = Random(3);
-    let models: Vec<Model> = models().into_iter().chain([deep(&mut random)]).collect();
+    let models: Vec<PackedModel> = models().into_iter().chain([deep(&mut random)]).collect();
     let images: Vec<Vec<u8>> = models.iter().map(|model| self::images(&mut random, model.inputs())).collect();
     let cases: Vec<_> = models.iter().zip(images.iter().map(Values::from)).collect();
     let Some(lines) = onnxruntime(&directory("export-onnx"), &cases) else { return };
@@ -131,7 +131,7 @@ fn onnxruntime_gives_the_sums_and_classes_of_the_predictor() {
 }
 
 /// 100 layers, 16 networks.
-fn deep(random: &mut Random) -> Model {
+fn deep(random: &mut Random) -> PackedModel {
     let sizes: Vec<usize> = [100].into_iter().chain([48; 100]).chain([10]).collect();
     model(random, 16, &sizes, usual_bias)
 }
@@ -159,11 +159,11 @@ fn names_that_c_does_not_allow_are_refused() {
 
 #[test]
 fn thresholds_of_c_take_the_smallest_type() {
-    let layer = |threshold| Layer::new(BitMatrix::from_fn(1, 300, |_, _| true), vec![threshold]).unwrap();
+    let layer = |threshold| PackedLayer::new(BitMatrix::from_fn(1, 300, |_, _| true), vec![threshold]).unwrap();
     for (threshold, expected) in [(-128, "int8_t"), (127, "int8_t"), (128, "int16_t"), (-129, "int16_t"), (32_768, "int32_t")] {
         let output = Output::new(BitMatrix::from_fn(1, 1, |_, _| true), vec![0.0]).unwrap();
-        let network = Network::from_layers(vec![layer(threshold)], output).unwrap();
-        let model = Model::new(vec![network], Preprocessing::default(), 1.0).unwrap();
+        let network = PackedNetwork::from_layers(vec![layer(threshold)], output).unwrap();
+        let model = PackedModel::new(vec![network], Preprocessing::default(), 1.0).unwrap();
         assert!(model.to_c("net").unwrap().contains(&format!("typedef {expected} net_input_threshold;")), "{threshold}");
     }
 }

@@ -5,7 +5,7 @@ mod support;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use isinglass_bits::{Model, Predictor, Quantiser};
+use isinglass_bits::{PackedModel, Predictor, Quantiser};
 use sha2::{Digest, Sha256};
 use support::{Plain, Random, images, network};
 
@@ -35,15 +35,15 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 /// An ensemble of two small networks with two blocks of hidden layers.
-fn model() -> Model {
+fn model() -> PackedModel {
     let plains: Vec<Plain> = (0..2).map(|seed| Plain::random(&[9, 12, 12, 12, 5, 3], &mut Random(seed + 1))).collect();
-    let mut model = Model::new(plains.iter().map(Plain::packed).collect(), plains[0].preprocessing, 1.5).unwrap();
+    let mut model = PackedModel::new(plains.iter().map(Plain::packed).collect(), plains[0].preprocessing, 1.5).unwrap();
     model.provenance.insert("data".into(), "nine \"pixels\" – ±1".into());
     model.with_image(3, 3).unwrap()
 }
 
 /// The same with a quantiser and class names: format 2.
-fn extended() -> Model {
+fn extended() -> PackedModel {
     let centres = (0..9).map(|column| column as f32 - 4.0).collect();
     let factors = (0..9).map(|column| if column == 3 { 0.0 } else { 1.5 * column as f32 + 0.1 }).collect();
     let model = model().with_quantiser(Quantiser::new(centres, factors).unwrap()).unwrap();
@@ -51,17 +51,17 @@ fn extended() -> Model {
 }
 
 /// Models of both formats, with all that may be added or only some.
-fn models() -> [Model; 4] {
+fn models() -> [PackedModel; 4] {
     let named = model().with_class_names(["a", "b", "c"]).unwrap();
     let real = model().with_quantiser(extended().quantiser().unwrap().clone()).unwrap();
     [model(), extended(), named, real]
 }
 
 /// Reads foreign contents, and checks that it takes no more memory than a small multiple of their length.
-fn read(bytes: &[u8]) -> Result<Model, isinglass_bits::Error> {
+fn read(bytes: &[u8]) -> Result<PackedModel, isinglass_bits::Error> {
     let before = RESERVED.load(Ordering::Relaxed);
     MOST.store(before, Ordering::Relaxed);
-    let result = Model::from_bytes(bytes);
+    let result = PackedModel::from_bytes(bytes);
     let taken = MOST.load(Ordering::Relaxed).saturating_sub(before);
     // Other tests of this file run at the same time; trusting a wrong size would take gigabytes.
     assert!(taken <= 64 * bytes.len() + (1 << 24), "{taken} bytes were allocated for a file of {}", bytes.len());
@@ -76,7 +76,7 @@ fn what_is_written_is_what_is_read() {
         let again = read(&bytes).unwrap();
         assert_eq!(again, model);
         assert_eq!(again.to_bytes(), bytes);
-        assert!(Model::is_packed(&bytes) && !Model::is_packed(b"other"));
+        assert!(PackedModel::is_packed(&bytes) && !PackedModel::is_packed(b"other"));
     }
 }
 
@@ -88,7 +88,7 @@ fn saved_files_are_complete_and_load() {
     for model in models() {
         model.save(&path).unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), model.to_bytes());
-        assert_eq!(Model::load(&path).unwrap(), model);
+        assert_eq!(PackedModel::load(&path).unwrap(), model);
     }
     assert_eq!(std::fs::read_dir(&directory).unwrap().count(), 1, "temporary files are left over");
     let missing = directory.join("no/such/model.safetensors");
@@ -100,7 +100,7 @@ fn models_of_bytes_are_written_as_before() {
     // The bytes that the version before quantisers wrote for this model.
     let sum = sha256(&model().to_bytes());
     assert_eq!(sum, "46cfb483a3bd0fe08ae221633f3b6f3c59e6575622d0a35cf76a1e082136a3b5");
-    let format = |model: &Model| parts(&model.to_bytes()).0.split("format\\\":").nth(1).unwrap()[..1].to_owned();
+    let format = |model: &PackedModel| parts(&model.to_bytes()).0.split("format\\\":").nth(1).unwrap()[..1].to_owned();
     assert_eq!(models().each_ref().map(format), ["1", "2", "2", "2"]);
 }
 
@@ -118,7 +118,7 @@ fn unknown_formats_are_refused_with_a_way_out() {
 fn a_file_is_its_bits_its_thresholds_and_less_than_two_kibibytes() {
     for (sizes, networks) in [(vec![784, 512, 512, 10], 1), ([vec![784], vec![100; 60], vec![10]].concat(), 1), (vec![784, 65, 10], 16)] {
         let plains: Vec<Plain> = (0..networks).map(|seed| Plain::random(&sizes, &mut Random(seed + 1))).collect();
-        let mut model = Model::new(plains.iter().map(Plain::packed).collect(), plains[0].preprocessing, 1.0).unwrap();
+        let mut model = PackedModel::new(plains.iter().map(Plain::packed).collect(), plains[0].preprocessing, 1.0).unwrap();
         model = model.with_image(28, 28).unwrap();
         for key in ["isinglass", "surrogate", "neuron", "weights", "epochs", "seed", "data", "test-accuracy"] {
             model.provenance.insert(key.into(), "deterministic, 16 draws".into());
@@ -173,7 +173,7 @@ fn sizes_are_not_believed() {
     [model(), extended()].iter().for_each(assert_sizes_are_not_believed);
 }
 
-fn assert_sizes_are_not_believed(model: &Model) {
+fn assert_sizes_are_not_believed(model: &PackedModel) {
     let (header, data) = parts(&model.to_bytes());
     let digits: Vec<(usize, usize)> = {
         let bytes = header.as_bytes();
@@ -231,7 +231,7 @@ fn forged(change: impl FnOnce(&mut serde_json::Value, &mut Vec<u8>)) -> Vec<u8> 
     forged_from(&model(), change)
 }
 
-fn forged_from(model: &Model, change: impl FnOnce(&mut serde_json::Value, &mut Vec<u8>)) -> Vec<u8> {
+fn forged_from(model: &PackedModel, change: impl FnOnce(&mut serde_json::Value, &mut Vec<u8>)) -> Vec<u8> {
     let (header, mut data) = parts(&model.to_bytes());
     let mut header: serde_json::Value = serde_json::from_str(&header).unwrap();
     change(&mut header, &mut data);
@@ -414,7 +414,7 @@ fn foreign_files_are_told_apart() {
     assert!(message(&whole("{}", &[])).contains("no isinglass metadata"));
     let checkpoint = whole(r#"{"__metadata__":{"isinglass":"{}"}}"#, &[]);
     assert!(message(&checkpoint).contains("checkpoint of a training run"), "{}", message(&checkpoint));
-    assert!(Model::load("/no/such/file").unwrap_err().to_string().starts_with("/no/such/file: "));
+    assert!(PackedModel::load("/no/such/file").unwrap_err().to_string().starts_with("/no/such/file: "));
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 mod support;
 
-use isinglass_bits::Model;
+use isinglass_bits::PackedModel;
 use isinglass_fuzz::{Allocations, Campaign, repair_safetensors};
 use support::{Plain, Random};
 
@@ -13,7 +13,7 @@ static ALLOCATIONS: Allocations = Allocations;
 
 fn file(sizes: &[usize], networks: u64) -> Vec<u8> {
     let plains: Vec<Plain> = (0..networks).map(|seed| Plain::random(sizes, &mut Random(seed + 1))).collect();
-    let mut model = Model::new(plains.iter().map(Plain::packed).collect(), plains[0].preprocessing, 1.5).unwrap();
+    let mut model = PackedModel::new(plains.iter().map(Plain::packed).collect(), plains[0].preprocessing, 1.5).unwrap();
     model.provenance.insert("data".into(), "nine \"pixels\" – ±1".into());
     model.to_bytes()
 }
@@ -40,7 +40,7 @@ fn packed_networks() {
     let campaign = Campaign::new("packed", valid.clone()).words(words).repair(repair_safetensors).memory(64, 1 << 16);
     campaign.run(|bytes| {
         // Another way to write the same JSON is no damage.
-        if let Ok(model) = Model::from_bytes(bytes) {
+        if let Ok(model) = PackedModel::from_bytes(bytes) {
             assert!(valid.contains(&model.to_bytes()), "a damaged file was accepted");
         }
     });

@@ -1,6 +1,6 @@
 //! Layers on their own, against sums spelt out.
 
-use isinglass_bits::{BitMatrix, Error, Isa, Layer, Products};
+use isinglass_bits::{BitMatrix, Error, Isa, PackedLayer, Products};
 
 fn bits(rows: usize, columns: usize, seed: usize) -> BitMatrix {
     BitMatrix::from_fn(rows, columns, |row, column| {
@@ -21,7 +21,7 @@ fn sums_and_neurons_are_those_spelt_out() {
         let expected = BitMatrix::from_fn(rows, neurons, |row, neuron| sum(row, neuron) >= thresholds[neuron]);
         let sums: Vec<i32> =
             (0..rows).flat_map(|row| (0..neurons).map(move |neuron| (row, neuron))).map(|(row, neuron)| sum(row, neuron)).collect();
-        let layer = Layer::new(weights.clone(), thresholds).unwrap();
+        let layer = PackedLayer::new(weights.clone(), thresholds).unwrap();
         for isa in Isa::available() {
             let mut products = Products::new(&layer, isa).unwrap();
             let name = isa.name();
@@ -33,9 +33,9 @@ fn sums_and_neurons_are_those_spelt_out() {
 
 #[test]
 fn sizes_that_do_not_fit_are_refused() {
-    let layer = Layer::new(bits(3, 10, 1), vec![0; 3]).unwrap();
+    let layer = PackedLayer::new(bits(3, 10, 1), vec![0; 3]).unwrap();
     let mut products = Products::new(&layer, Isa::best()).unwrap();
-    assert!(matches!(Layer::new(bits(3, 10, 1), vec![0; 2]), Err(Error::Shape(_))));
+    assert!(matches!(PackedLayer::new(bits(3, 10, 1), vec![0; 2]), Err(Error::Shape(_))));
     assert!(matches!(products.sums(&bits(1, 11, 1)), Err(Error::Shape(_))));
     assert!(matches!(products.sums_into(&bits(2, 10, 1), &mut [0; 5]), Err(Error::Shape(_))));
     assert!(matches!(products.neurons_into(&bits(2, 10, 1), &mut bits(2, 4, 1)), Err(Error::Shape(_))));

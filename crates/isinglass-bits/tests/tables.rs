@@ -4,17 +4,17 @@ mod support;
 
 use std::sync::Arc;
 
-use isinglass_bits::{BitMatrix, Error, Isa, Layer, Model, Network, Output, Predictor, Preprocessing, Quantiser, Values};
+use isinglass_bits::{BitMatrix, Error, Isa, Output, PackedLayer, PackedModel, PackedNetwork, Predictor, Preprocessing, Quantiser, Values};
 use support::exports::{cc_knows, compile, directory, onnxruntime, run};
 use support::{Plain, Random};
 
 /// A model with one input whose single sum is `2·byte − 254`: neuron `i` of 256 is up where the byte is at least `i`.
-fn thermometer(centre: f32, factor: f32) -> Model {
-    let layer = Layer::new(BitMatrix::from_fn(256, 1, |_, _| true), (0..256).collect()).unwrap();
+fn thermometer(centre: f32, factor: f32) -> PackedModel {
+    let layer = PackedLayer::new(BitMatrix::from_fn(256, 1, |_, _| true), (0..256).collect()).unwrap();
     let output = Output::new(BitMatrix::from_fn(1, 256, |_, _| true), vec![0.0]).unwrap();
-    let network = Network::from_layers(vec![layer], output).unwrap();
+    let network = PackedNetwork::from_layers(vec![layer], output).unwrap();
     let quantiser = Quantiser::new(vec![centre], vec![factor]).unwrap();
-    Model::new(vec![network], Preprocessing::default(), 1.0).unwrap().with_quantiser(quantiser).unwrap()
+    PackedModel::new(vec![network], Preprocessing::default(), 1.0).unwrap().with_quantiser(quantiser).unwrap()
 }
 
 fn byte_of_sum(sum: i32) -> u8 {
@@ -120,7 +120,7 @@ fn c_quantises_by_the_rule_whatever_the_flags() {
 #[test]
 fn onnxruntime_quantises_by_the_rule() {
     let mut random = Random(23);
-    let models: Vec<Model> = RULES.iter().map(|&(centre, factor)| thermometer(centre, factor)).collect();
+    let models: Vec<PackedModel> = RULES.iter().map(|&(centre, factor)| thermometer(centre, factor)).collect();
     let values: Vec<Vec<f32>> = RULES.iter().map(|&(centre, factor)| values_for_exports(centre, factor, &mut random)).collect();
     let cases: Vec<_> = models.iter().zip(values.iter().map(Values::from)).collect();
     let Some(lines) = onnxruntime(&directory("tables-onnx-rules"), &cases) else { return };
@@ -133,7 +133,7 @@ fn onnxruntime_quantises_by_the_rule() {
 }
 
 /// A table whose columns differ in size, one of them constant, and a model with a quantiser chosen on its first half.
-fn table(networks: u64, sizes: &[usize], seed: u64) -> (Model, Model, Vec<f32>) {
+fn table(networks: u64, sizes: &[usize], seed: u64) -> (PackedModel, PackedModel, Vec<f32>) {
     let (columns, rows) = (sizes[0], 83);
     let mut random = Random(seed);
     let scales: Vec<(f32, f32)> = (0..columns).map(|column| (30.0 * random.signed(), 10f32.powi(column as i32 % 9 - 4))).collect();
@@ -145,13 +145,13 @@ fn table(networks: u64, sizes: &[usize], seed: u64) -> (Model, Model, Vec<f32>) 
     let values: Vec<f32> = (0..rows * columns).map(|place| value(place % columns, &mut random)).collect();
     let (quantiser, preprocessing) = Quantiser::table(&values, columns, 0..rows / 2).unwrap();
     let network = |index: u64| Plain { preprocessing, ..Plain::random(sizes, &mut Random(seed + index)) }.packed();
-    let bytes = Model::new((0..networks).map(network).collect(), preprocessing, 1.5).unwrap();
+    let bytes = PackedModel::new((0..networks).map(network).collect(), preprocessing, 1.5).unwrap();
     let names = (0..bytes.classes()).map(|class| format!("class \"{class}\" ??/ \\ é"));
     let reals = bytes.clone().with_quantiser(quantiser).unwrap().with_class_names(names).unwrap();
     (reals, bytes, values)
 }
 
-fn tables() -> Vec<(Model, Model, Vec<f32>)> {
+fn tables() -> Vec<(PackedModel, PackedModel, Vec<f32>)> {
     let shapes: [(u64, &[usize]); 6] =
         [(1, &[1, 1, 2]), (1, &[5, 17, 3]), (1, &[13, 64, 33, 3]), (3, &[30, 31, 2]), (2, &[65, 65, 65, 7]), (1, &[257, 8, 10])];
     shapes.iter().enumerate().map(|(seed, (networks, sizes))| table(*networks, sizes, seed as u64 + 31)).collect()
@@ -194,7 +194,7 @@ fn threads_share_real_rows_and_lose_none() {
 }
 
 /// The integers of a line, class first, against the predictor's.
-fn assert_same(model: &Model, values: &[f32], lines: &[String]) {
+fn assert_same(model: &PackedModel, values: &[f32], lines: &[String]) {
     let mut predictor = model.predictor();
     let (sums, classes) = (predictor.sums(values).unwrap(), predictor.classes(values).unwrap());
     let per_row = sums.len() / classes.len();

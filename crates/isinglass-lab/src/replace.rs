@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use isinglass_bits::Model;
+use isinglass_bits::PackedModel;
 use thiserror::Error;
 
 /// What every export has in its head.
@@ -31,9 +31,9 @@ pub enum ReplaceError {
 /// # Errors
 ///
 /// [`ReplaceError`].
-pub fn write_packed(model: &Model, path: &Path) -> Result<usize, ReplaceError> {
+pub fn write_packed(model: &PackedModel, path: &Path) -> Result<usize, ReplaceError> {
     let bytes = model.to_bytes();
-    replace(path, Model::is_packed, &bytes)?;
+    replace(path, PackedModel::is_packed, &bytes)?;
     Ok(bytes.len())
 }
 
@@ -59,7 +59,7 @@ fn replace(path: &Path, is_replaceable: impl Fn(&[u8]) -> bool, bytes: &[u8]) ->
 ///
 /// [`ReplaceError::Refused`].
 pub fn check_packed_target(path: &Path) -> Result<(), ReplaceError> {
-    check(path, Model::is_packed)
+    check(path, PackedModel::is_packed)
 }
 
 /// Checks that there is nothing, or a file that may be replaced.

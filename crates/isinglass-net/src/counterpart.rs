@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 use crate::engine::{Engine, Purpose, Scale};
 use crate::examples::Rows;
 use crate::layer::Unit;
-use crate::packing::{self, PackedLayer};
+use crate::packing::{self, LayerBits};
 use crate::pool::MAX_THREADS;
 use crate::spins::SpinNetwork;
 use crate::{Error, Examples, InputRule, Network, Values, noise};
@@ -375,7 +375,7 @@ pub(crate) fn binary_score(
     let mut votes = Votes::new(indices.len(), classes);
     let has_signs = engine.layers.iter().all(|layer| !matches!(layer.spec.unit, Unit::Continuous(_)));
     if has_signs && input.gives_bytes(rows.values()) {
-        let packed = engine.layers.iter().map(|layer| PackedLayer::new(&layer.spec, |unit| layer.row(unit), &layer.bias));
+        let packed = engine.layers.iter().map(|layer| LayerBits::new(&layer.spec, |unit| layer.row(unit), &layer.bias));
         let mut predictor = packing::predictor_of(input.preprocessing(), packed.collect())?;
         votes.add_packed(&mut predictor, &Chosen::new(input, rows, indices), threads)?;
     } else {

@@ -15,7 +15,7 @@
 //! # Ok::<(), isinglass_net::Error>(())
 //! ```
 
-use isinglass_bits::{BitMatrix, Isa, Model, Predictor, Preprocessing};
+use isinglass_bits::{BitMatrix, Isa, PackedModel, Predictor, Preprocessing};
 
 use crate::examples::Rows;
 use crate::layer::Unit;
@@ -31,19 +31,19 @@ const MOST_INPUTS: usize = (1 << 24) / 255;
 #[derive(Debug)]
 pub struct Packed {
     /// The network, or the ensemble.
-    pub model: Model,
+    pub model: PackedModel,
     /// Number of examples it was checked with.
     pub checked: usize,
 }
 
 /// A layer as bits: its weights, its biases, and the kind of its units.
-pub(crate) struct PackedLayer {
+pub(crate) struct LayerBits {
     weights: BitMatrix,
     bias: Vec<f32>,
     unit: Unit,
 }
 
-impl PackedLayer {
+impl LayerBits {
     /// The signs of a layer's means, `sign(0) = +1`.
     pub fn new<'a>(spec: &LayerSpec, row: impl Fn(usize) -> &'a [f32], bias: &[f32]) -> Self {
         let weights = BitMatrix::from_fn(spec.outputs(), spec.inputs(), |unit, input| row(unit)[input] >= 0.0);
@@ -52,31 +52,31 @@ impl PackedLayer {
 }
 
 /// Networks as one model that takes bytes.
-pub(crate) fn model(preprocessing: Preprocessing, networks: Vec<Vec<PackedLayer>>) -> Result<Model, Error> {
+pub(crate) fn model(preprocessing: Preprocessing, networks: Vec<Vec<LayerBits>>) -> Result<PackedModel, Error> {
     let mut tau = 1.0;
     let mut packed = Vec::with_capacity(networks.len());
     for layers in networks {
-        if let Some(PackedLayer { unit: Unit::Output { tau: of_output }, .. }) = layers.last() {
+        if let Some(LayerBits { unit: Unit::Output { tau: of_output }, .. }) = layers.last() {
             tau = *of_output;
         }
         let layers = layers.into_iter().map(|layer| (layer.weights, layer.bias)).collect();
-        packed.push(isinglass_bits::Network::new(preprocessing, layers)?);
+        packed.push(isinglass_bits::PackedNetwork::new(preprocessing, layers)?);
     }
-    Ok(Model::new(packed, preprocessing, tau)?)
+    Ok(PackedModel::new(packed, preprocessing, tau)?)
 }
 
 /// The predictor of one network, on the instruction set that `ISINGLASS_SIMD` chooses.
-pub(crate) fn predictor_of(preprocessing: Preprocessing, layers: Vec<PackedLayer>) -> Result<Predictor, Error> {
+pub(crate) fn predictor_of(preprocessing: Preprocessing, layers: Vec<LayerBits>) -> Result<Predictor, Error> {
     Ok(Predictor::new(&model(preprocessing, vec![layers])?, Isa::chosen()?))
 }
 
 /// The bits of `sign(M)`, or of a draw with this seed and number.
-fn layers_of(network: &Network, drawn: Option<(u64, u64)>) -> Vec<PackedLayer> {
+fn layers_of(network: &Network, drawn: Option<(u64, u64)>) -> Vec<LayerBits> {
     let layer = |(index, layer): (usize, &Layer)| match drawn {
-        None => PackedLayer::new(layer.spec(), |unit| layer.row(unit), layer.bias()),
+        None => LayerBits::new(layer.spec(), |unit| layer.row(unit), layer.bias()),
         Some((seed, sample)) => {
             let (weights, inputs) = (drawn_weights(layer, index, seed, sample), layer.inputs());
-            PackedLayer::new(layer.spec(), |unit| &weights[unit * inputs..][..inputs], layer.bias())
+            LayerBits::new(layer.spec(), |unit| &weights[unit * inputs..][..inputs], layer.bias())
         }
     };
     network.layers().iter().enumerate().map(layer).collect()
@@ -93,7 +93,7 @@ impl Counterpart<'_> {
     /// # Errors
     ///
     /// Those of [`Counterpart::pack_checked`].
-    pub fn pack(&self) -> Result<Model, Error> {
+    pub fn pack(&self) -> Result<PackedModel, Error> {
         let none: &[u8] = &[];
         Ok(self.pack_checked(none, &mut |_, _| {})?.model)
     }
@@ -132,7 +132,7 @@ impl Counterpart<'_> {
             networks.extend(single.networks().iter().cloned());
             progress(sample + 1, count);
         }
-        let mut packed = Model::new(networks, input.preprocessing(), network.config().tau)?;
+        let mut packed = PackedModel::new(networks, input.preprocessing(), network.config().tau)?;
         if let Some(quantiser) = input.quantiser() {
             packed = packed.with_quantiser(quantiser.clone())?;
         }
@@ -171,7 +171,7 @@ fn check_packable(network: &Network, draws: Option<(usize, u64)>) -> Result<(), 
 }
 
 /// Compares the sums of a packed network with those of the floats.
-fn check(network: &Network, number: usize, packed: &Model, bytes: &[u8], threads: usize) -> Result<(), Error> {
+fn check(network: &Network, number: usize, packed: &PackedModel, bytes: &[u8], threads: usize) -> Result<(), Error> {
     // The inputs are bytes, even where the network would quantise real numbers first.
     let mut of_bytes = network.clone();
     of_bytes.set_input(InputRule::shared(network.input().preprocessing()))?;
@@ -180,7 +180,7 @@ fn check(network: &Network, number: usize, packed: &Model, bytes: &[u8], threads
     for (index, isa) in Isa::available().into_iter().enumerate() {
         // All examples on the fastest instruction set, the random ones on the others; with the model as read back from its file.
         let first = if index == 0 { 0 } else { bytes.len() - RANDOM_IMAGES * inputs };
-        let found = Predictor::new(&Model::from_bytes(&packed.to_bytes())?, isa).sums_on(&bytes[first..], threads)?;
+        let found = Predictor::new(&PackedModel::from_bytes(&packed.to_bytes())?, isa).sums_on(&bytes[first..], threads)?;
         let skipped = first / inputs * classes;
         if let Some(place) = (0..found.len()).find(|&place| found[place] != float[skipped + place]) {
             return Err(Error::PackedDiffers {
@@ -210,7 +210,7 @@ impl Network {
     /// # Errors
     ///
     /// Those of [`NetworkConfig::check`].
-    pub fn from_packed(model: &Model) -> Result<Vec<Self>, Error> {
+    pub fn from_packed(model: &PackedModel) -> Result<Vec<Self>, Error> {
         let sizes = model.sizes();
         let config = NetworkConfig {
             inputs: model.inputs(),
@@ -228,8 +228,8 @@ impl Network {
             let spins = (0..weights.rows()).flat_map(|row| (0..weights.columns()).map(move |column| f32::from(weights.spin(row, column))));
             spins.collect()
         };
-        let network = |packed: &isinglass_bits::Network| {
-            let bias = |layer: &isinglass_bits::Layer| {
+        let network = |packed: &isinglass_bits::PackedNetwork| {
+            let bias = |layer: &isinglass_bits::PackedLayer| {
                 let root = (layer.inputs() as f64).sqrt();
                 layer.thresholds().iter().map(|&threshold| ((0.5 - f64::from(threshold)) / root) as f32).collect()
             };

@@ -49,7 +49,7 @@ fn columns_of_any_scale_are_learned_and_packed() {
 
     let path = support::files::directory("tables").join("model.safetensors");
     network.binary().pack().unwrap().save(&path).unwrap();
-    let model = isinglass_bits::Model::load(&path).unwrap();
+    let model = isinglass_bits::PackedModel::load(&path).unwrap();
     let (packed, own) = (model.predictor().predict(&values[..]).unwrap(), network.binary().predict(&values).unwrap());
     assert_eq!(packed, own); // classes, probabilities and names
     assert_eq!(model.predictor().sums(&values[..]).unwrap(), network.binary().in_floats().sums(&values).unwrap());

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use common::Scratch;
-use isinglass_bits::Model;
+use isinglass_bits::PackedModel;
 use serde_json::Value;
 
 /// A small trained run `a`, on images of 8 × 8 under MNIST's name.
@@ -79,7 +79,7 @@ fn stochastic_neurons_are_packed_as_signs_or_with_their_noise() {
         let binary = &home.json("evaluate a")["test"]["binary"]["accuracy"];
         assert_eq!(&home.json("pack a -o m.safetensors")["accuracy"], binary);
         home.json("pack a --samples 9 -o e.safetensors");
-        assert_eq!(Model::load(home.path("e.safetensors")).unwrap().networks().len(), 9);
+        assert_eq!(PackedModel::load(home.path("e.safetensors")).unwrap().networks().len(), 9);
     }
     let home = trained("lrt", "--surrogate lrt-binary --neuron logistic:1");
     home.succeeds("pack a -o m.safetensors");
@@ -130,7 +130,7 @@ fn inspect_says_how_long_the_file_is() {
     assert_eq!(sum("bits"), 33 * 64 + 2 * 33 * 33 + 10 * 33);
     assert!(result["header_bytes"].as_u64().unwrap() < 2048);
     assert_eq!(sum("weight_bytes"), 33 * 8 + 2 * 33 * 5 + 10 * 5);
-    let model = Model::load(home.path("m.safetensors")).unwrap();
+    let model = PackedModel::load(home.path("m.safetensors")).unwrap();
     let shown: String =
         (0..32).map(|column| if model.networks()[0].layers()[1].weights().spin(0, column) > 0 { '+' } else { '−' }).collect();
     assert_eq!(layers[1]["first_weights"], shown);
@@ -252,7 +252,7 @@ fn bench_compares_in_turns() {
 
 /// What the exported C program, and onnxruntime where there is one, print for raw images, against the library.
 fn check_exports(home: &Scratch, model: &str, images: &[u8]) {
-    let packed = Model::load(home.path(model)).unwrap();
+    let packed = PackedModel::load(home.path(model)).unwrap();
     let mut predictor = packed.predictor();
     let (sums, classes) = (predictor.sums(images).unwrap(), predictor.classes(images).unwrap());
     let expected: Vec<String> = sums

@@ -13,7 +13,7 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use isinglass_bits::{BitMatrix, Isa, Layer, Model, Network, Predictor, Preprocessing, Products};
+use isinglass_bits::{BitMatrix, Isa, PackedLayer, PackedModel, PackedNetwork, Predictor, Preprocessing, Products};
 
 use limit::{Limit, clock};
 use partner::Partner;
@@ -43,8 +43,8 @@ impl Case {
 
 /// One isinglass thread with its own batch.
 enum Worker {
-    Layer { products: Products, inputs: BitMatrix, neurons: BitMatrix },
-    Network { predictor: Predictor, images: Vec<u8> },
+    PackedLayer { products: Products, inputs: BitMatrix, neurons: BitMatrix },
+    PackedNetwork { predictor: Predictor, images: Vec<u8> },
 }
 
 impl Worker {
@@ -57,22 +57,22 @@ impl Worker {
         let mut matrices: Vec<BitMatrix> = case.sizes.windows(2).map(|pair| BitMatrix::from_fn(pair[1], pair[0], |_, _| bit())).collect();
         let images = (0..case.batch * case.sizes[0]).map(|i| (i * i % 251) as u8).collect();
         if let [inputs, neurons] = *case.sizes {
-            let layer = Layer::new(matrices.remove(0), vec![0; neurons]).expect("as many thresholds as neurons");
+            let layer = PackedLayer::new(matrices.remove(0), vec![0; neurons]).expect("as many thresholds as neurons");
             let products = Products::new(&layer, isa).expect("a layer");
             let inputs = BitMatrix::from_fn(case.batch, inputs, |_, _| bit());
-            return Self::Layer { products, inputs, neurons: BitMatrix::from_fn(case.batch, neurons, |_, _| false) };
+            return Self::PackedLayer { products, inputs, neurons: BitMatrix::from_fn(case.batch, neurons, |_, _| false) };
         }
         let preprocessing = Preprocessing::new(127.5, 1.0 / 127.5).expect("finite");
         let layers = matrices.into_iter().map(|matrix| (matrix.clone(), vec![0.0; matrix.rows()])).collect();
-        let network = Network::new(preprocessing, layers).expect("a network");
-        let model = Model::new(vec![network], preprocessing, 1.0).expect("a model");
-        Self::Network { predictor: Predictor::new(&model, isa), images }
+        let network = PackedNetwork::new(preprocessing, layers).expect("a network");
+        let model = PackedModel::new(vec![network], preprocessing, 1.0).expect("a model");
+        Self::PackedNetwork { predictor: Predictor::new(&model, isa), images }
     }
 
     fn run(&mut self) {
         match self {
-            Self::Layer { products, inputs, neurons } => products.neurons_into(inputs, neurons).expect("sizes that fit"),
-            Self::Network { predictor, images } => assert!(!predictor.sums(&*images).expect("whole images").is_empty()),
+            Self::PackedLayer { products, inputs, neurons } => products.neurons_into(inputs, neurons).expect("sizes that fit"),
+            Self::PackedNetwork { predictor, images } => assert!(!predictor.sums(&*images).expect("whole images").is_empty()),
         }
     }
 }

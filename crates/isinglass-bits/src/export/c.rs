@@ -21,11 +21,11 @@
 //! of 64 bits. Sums and classes are those of [`Predictor`](crate::Predictor); the class of an ensemble, that of the largest probability, may differ where two probabilities differ only by the rounding of `exp`.
 //!
 //! ```
-//! use isinglass_bits::{BitMatrix, Model, Network, Preprocessing};
+//! use isinglass_bits::{BitMatrix, PackedModel, PackedNetwork, Preprocessing};
 //!
 //! let preprocessing = Preprocessing::new(127.5, 1.0 / 127.5)?;
 //! let layers = vec![(BitMatrix::from_fn(3, 4, |i, j| i != j), vec![0.0; 3]), (BitMatrix::from_fn(2, 3, |i, j| i > j), vec![0.0, 0.5])];
-//! let code = Model::new(vec![Network::new(preprocessing, layers)?], preprocessing, 1.0)?.to_c("digits")?;
+//! let code = PackedModel::new(vec![PackedNetwork::new(preprocessing, layers)?], preprocessing, 1.0)?.to_c("digits")?;
 //! assert!(code.contains("int digits_classify(const uint8_t image[DIGITS_INPUTS])"));
 //! # Ok::<(), isinglass_bits::Error>(())
 //! ```
@@ -35,13 +35,13 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Display;
 
-use crate::{BitMatrix, Error, Layer, Model};
+use crate::{BitMatrix, Error, PackedLayer, PackedModel};
 
 /// The functions. `net` and `NET` stand for the prefix; what follows a line `//% bytes` or `//% reals` is for models that take those, up to `//% all`.
 const TEMPLATE: &str = include_str!("template.c");
 const MARK: &str = "//% ";
 
-impl Model {
+impl PackedModel {
     /// The model as one file of C99, which needs no library (an ensemble needs `exp`) and allocates no memory. All its names begin with `name`, its macros with `name` in capitals.
     ///
     /// Compiled with `-DNAME_MAIN`, it is a program that reads raw images, or rows of little-endian float32 if the model takes real numbers, and writes a line for each: the class, and the sums.
@@ -85,7 +85,7 @@ struct Data {
 }
 
 impl Data {
-    fn new(model: &Model) -> Self {
+    fn new(model: &PackedModel) -> Self {
         let weights = model.networks().iter().flat_map(|network| network.matrices()).flat_map(words).collect();
         let networks = || model.networks().iter();
         Self {
@@ -96,7 +96,7 @@ impl Data {
     }
 
     /// Bytes of all constants.
-    fn size(&self, model: &Model) -> usize {
+    fn size(&self, model: &PackedModel) -> usize {
         let thresholds = self.input_thresholds.size() + self.thresholds.size();
         let quantiser = model.quantiser().map_or(0, |quantiser| 8 * quantiser.columns());
         4 * self.weights.len()
@@ -106,7 +106,7 @@ impl Data {
             + 4 * model.networks().len() * model.classes()
     }
 
-    fn definitions(&self, model: &Model, name: &str, capitals: &str) -> String {
+    fn definitions(&self, model: &PackedModel, name: &str, capitals: &str) -> String {
         let first = &model.networks()[0];
         let widths: Vec<usize> = first.layers().iter().map(|layer| layer.weights().rows()).collect();
         let widest = widths.iter().max().copied().unwrap_or(0);
@@ -140,7 +140,7 @@ impl Data {
         }
         text += &array("Neurons of every layer.", "uint32_t", &format!("{name}_widths"), widths.iter());
         text += &array(
-            "Network by network, layer by layer, row by row: 1 for +1, 0 for -1, the lowest bit first. Rows begin at word boundaries.",
+            "PackedNetwork by network, layer by layer, row by row: 1 for +1, 0 for -1, the lowest bit first. Rows begin at word boundaries.",
             "uint32_t",
             &format!("{name}_weights"),
             self.weights.iter().map(|word| format!("0x{word:08x}")),
@@ -181,8 +181,8 @@ struct Thresholds {
 
 impl Thresholds {
     /// The thresholds of layers whose inputs are at most `largest`. Those that no sum reaches are moved to the nearest that no sum reaches.
-    fn new<'a>(layers: impl Iterator<Item = &'a Layer>, largest: i32) -> Self {
-        let clamped = |layer: &'a Layer| {
+    fn new<'a>(layers: impl Iterator<Item = &'a PackedLayer>, largest: i32) -> Self {
+        let clamped = |layer: &'a PackedLayer| {
             let limit = largest * layer.weights().columns() as i32;
             layer.thresholds().iter().map(move |&threshold| threshold.clamp(-limit, limit + 1))
         };
@@ -224,7 +224,7 @@ fn array(comment: &str, element: &str, name: &str, values: impl Iterator<Item = 
 }
 
 /// The comment at the top.
-fn header(model: &Model, data: &Data, name: &str, capitals: &str) -> String {
+fn header(model: &PackedModel, data: &Data, name: &str, capitals: &str) -> String {
     let widest = model.networks()[0].layers().iter().map(|layer| layer.weights().rows()).max().unwrap_or(0);
     let (count, classes) = (model.networks().len(), model.classes());
     let ensemble = count > 1;

@@ -1,4 +1,4 @@
-//! Packed networks for other programs: [`Model::to_onnx`] and [`Model::to_c`].
+//! Packed networks for other programs: [`PackedModel::to_onnx`] and [`PackedModel::to_c`].
 
 mod c;
 mod onnx;
@@ -8,10 +8,10 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::Model;
+use crate::PackedModel;
 
 /// One sentence that says what the model is.
-fn description(model: &Model) -> String {
+fn description(model: &PackedModel) -> String {
     let what = match model.networks().len() {
         1 => "A binary (+1/-1) neural network".to_string(),
         count => format!("An ensemble of {count} binary (+1/-1) neural networks"),
@@ -21,7 +21,7 @@ fn description(model: &Model) -> String {
 }
 
 /// What a reader may want to know about the model, and its provenance.
-fn properties(model: &Model) -> Vec<(String, String)> {
+fn properties(model: &PackedModel) -> Vec<(String, String)> {
     let preprocessing = model.preprocessing();
     let mut properties = Vec::from([
         ("sizes".to_string(), sizes(model)),
@@ -51,7 +51,7 @@ fn properties(model: &Model) -> Vec<(String, String)> {
 }
 
 /// From the inputs to the classes, `784-1024-10`.
-fn sizes(model: &Model) -> String {
+fn sizes(model: &PackedModel) -> String {
     let sizes: Vec<String> = model.sizes().iter().map(usize::to_string).collect();
     sizes.join("-")
 }

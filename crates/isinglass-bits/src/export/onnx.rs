@@ -28,11 +28,11 @@
 //! so the hidden layers compare with the integers on the right. The first layer takes bytes, and its thresholds are unchanged.
 //!
 //! ```
-//! use isinglass_bits::{BitMatrix, Model, Network, Preprocessing};
+//! use isinglass_bits::{BitMatrix, PackedModel, PackedNetwork, Preprocessing};
 //!
 //! let preprocessing = Preprocessing::new(127.5, 1.0 / 127.5)?;
 //! let layers = vec![(BitMatrix::from_fn(512, 784, |i, j| i > j), vec![0.0; 512]), (BitMatrix::from_fn(10, 512, |i, j| i > j), vec![0.0; 10])];
-//! let model = Model::new(vec![Network::new(preprocessing, layers)?], preprocessing, 1.0)?;
+//! let model = PackedModel::new(vec![PackedNetwork::new(preprocessing, layers)?], preprocessing, 1.0)?;
 //! // std::fs::write("network.onnx", model.to_onnx())
 //! let bits = (512 * 784 + 10 * 512) / 8;
 //! assert!(model.to_onnx().len() < bits + 4 * 512 + 3000);
@@ -44,7 +44,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::protobuf::Message;
-use crate::{BitMatrix, Layer, Model, Quantiser};
+use crate::{BitMatrix, PackedLayer, PackedModel, Quantiser};
 
 /// The first set of operators with `BitwiseAnd`, and the version of the file format that came with it.
 const OPSET: i64 = 18;
@@ -62,7 +62,7 @@ enum Type {
     F64 = 11,
 }
 
-impl Model {
+impl PackedModel {
     /// The model as an ONNX file for [`onnxruntime`](https://onnxruntime.ai). Its input is `images`, or `rows` if the model takes real numbers; its outputs are `sums`, `probabilities` and `classes`, as those of a
     /// [`Predictor`](crate::Predictor).
     ///
@@ -148,7 +148,7 @@ impl Attribute<'_> {
     }
 }
 
-fn graph(model: &Model) -> Message {
+fn graph(model: &PackedModel) -> Message {
     let mut graph = Graph::default();
     graph.0 = graph.0.bytes(2, "isinglass");
     match model.quantiser() {
@@ -198,17 +198,17 @@ fn quantise(graph: &mut Graph, quantiser: &Quantiser) {
 }
 
 /// Layers of ±1 neurons; those of network `k`, layer `l` are `yk_l`, 0 and 1.
-fn hidden_layers(graph: &mut Graph, model: &Model) {
+fn hidden_layers(graph: &mut Graph, model: &PackedModel) {
     // Layers of one shape share their unpacking, as they share a tensor in our own file.
     let first = model.networks()[0].layers();
-    let blocks = core::iter::once(&first[..1]).chain(first[1..].chunk_by(Layer::has_shape_of));
+    let blocks = core::iter::once(&first[..1]).chain(first[1..].chunk_by(PackedLayer::has_shape_of));
     let mut begin = 0;
     for (block, layers) in blocks.enumerate() {
         let name = if block == 0 { "input".to_string() } else { format!("hidden_{}", block - 1) };
         let range = begin..begin + layers.len();
         begin = range.end;
         let places: Vec<(usize, usize)> = (0..model.networks().len()).flat_map(|k| range.clone().map(move |l| (k, l))).collect();
-        let all: Vec<&Layer> = places.iter().map(|&(network, layer)| &model.networks()[network].layers()[layer]).collect();
+        let all: Vec<&PackedLayer> = places.iter().map(|&(network, layer)| &model.networks()[network].layers()[layer]).collect();
         let named = |letter: char| places.iter().map(|(network, layer)| format!("{letter}{network}_{layer}")).collect::<Vec<_>>();
 
         spins(graph, &name, &all.iter().map(|layer| layer.weights()).collect::<Vec<_>>(), &named('S'));
@@ -228,7 +228,7 @@ fn hidden_layers(graph: &mut Graph, model: &Model) {
 }
 
 /// Sums, probabilities and classes.
-fn output_layers(graph: &mut Graph, model: &Model) {
+fn output_layers(graph: &mut Graph, model: &PackedModel) {
     let (count, classes) = (model.networks().len(), model.classes());
     let outputs = || model.networks().iter().map(|network| network.output());
     let named = |what: &str| (0..count).map(|network| format!("{what}{network}_output")).collect::<Vec<_>>();
@@ -304,7 +304,7 @@ fn is_padded(matrix: &BitMatrix) -> bool {
 }
 
 /// The thresholds of a layer for neurons that are 0 and 1 instead of ±1.
-fn thresholds_of_bits(layer: &Layer) -> Vec<i32> {
+fn thresholds_of_bits(layer: &PackedLayer) -> Vec<i32> {
     let threshold = |(row, &threshold): (usize, &i32)| (i64::from(threshold) + layer.weights().row_sum(row) + 1).div_euclid(2) as i32;
     layer.thresholds().iter().enumerate().map(threshold).collect()
 }

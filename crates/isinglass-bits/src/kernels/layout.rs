@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use isinglass_simd::{Aligned, LANES};
 
-use crate::{BitMatrix, Layer};
+use crate::{BitMatrix, PackedLayer};
 
 /// Neurons in a group: the lanes of counts.
 pub const GROUP: usize = LANES;
@@ -132,18 +132,18 @@ pub fn interleave<const ROWS: usize>(rows: &[u8], stride: usize, words: &mut Vec
 }
 
 /// The largest counts of bytes, −s, at which the neurons of a layer are +1.
-pub fn limits_of_bytes(layer: &Layer) -> Vec<Counts> {
+pub fn limits_of_bytes(layer: &PackedLayer) -> Vec<Counts> {
     limits(layer, |threshold| -threshold)
 }
 
 /// The largest counts of spins, (N − s)/2, at which the neurons of a layer are +1.
-pub fn limits_of_spins(layer: &Layer) -> Vec<Counts> {
+pub fn limits_of_spins(layer: &PackedLayer) -> Vec<Counts> {
     let inputs = layer.weights().columns() as i64;
     limits(layer, |threshold| (inputs - threshold).div_euclid(2))
 }
 
 /// The missing neurons of the last group are never +1.
-fn limits(layer: &Layer, limit: impl Fn(i64) -> i64) -> Vec<Counts> {
+fn limits(layer: &PackedLayer, limit: impl Fn(i64) -> i64) -> Vec<Counts> {
     let mut limits = vec![[i32::MIN; GROUP]; layer.weights().rows().div_ceil(GROUP)];
     for (row, &threshold) in layer.thresholds().iter().enumerate() {
         limits[row / GROUP][row % GROUP] = limit(i64::from(threshold)).clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32;

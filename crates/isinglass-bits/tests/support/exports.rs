@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use isinglass_bits::{Model, Values};
+use isinglass_bits::{PackedModel, Values};
 
 /// All warnings, as errors.
 pub const STRICT: &str = "-Wall -Wextra -Werror -pedantic -Wconversion -Wshadow -Wvla";
@@ -53,7 +53,7 @@ pub fn run(program: &Path, inputs: Values<'_>) -> String {
 }
 
 /// What onnxruntime prints, a line for each row of each model; `None` without a Python that has it.
-pub fn onnxruntime(directory: &Path, cases: &[(&Model, Values<'_>)]) -> Option<Vec<Vec<String>>> {
+pub fn onnxruntime(directory: &Path, cases: &[(&PackedModel, Values<'_>)]) -> Option<Vec<Vec<String>>> {
     let Some(python) = std::env::var_os("ISINGLASS_PYTHON") else {
         eprintln!("skipped: ISINGLASS_PYTHON names no Python with onnxruntime");
         return None;

@@ -3,7 +3,7 @@
 
 pub mod exports;
 
-use isinglass_bits::{BitMatrix, Model, Network, Preprocessing};
+use isinglass_bits::{BitMatrix, PackedModel, PackedNetwork, Preprocessing};
 
 /// A generator good enough to choose bits.
 pub struct Random(pub u64);
@@ -43,11 +43,11 @@ impl Plain {
         Self { layers: sizes.windows(2).map(layer).collect(), preprocessing: Preprocessing::new(33.5, 0.0125).unwrap() }
     }
 
-    pub fn packed(&self) -> Network {
+    pub fn packed(&self) -> PackedNetwork {
         let layers = self.layers.iter().map(|(inputs, weights, biases)| {
             (BitMatrix::from_fn(biases.len(), *inputs, |row, column| weights[row * inputs + column] > 0.0), biases.clone())
         });
-        Network::new(self.preprocessing, layers.collect()).unwrap()
+        PackedNetwork::new(self.preprocessing, layers.collect()).unwrap()
     }
 
     /// The output's sums for one image: every input preprocessed by itself, every field in 64-bit floats, `sign(0) = +1`.
@@ -67,9 +67,9 @@ impl Plain {
 }
 
 /// A packed network and its plain twin.
-pub fn network(sizes: &[usize], seed: u64) -> (Model, Plain) {
+pub fn network(sizes: &[usize], seed: u64) -> (PackedModel, Plain) {
     let plain = Plain::random(sizes, &mut Random(seed));
-    (Model::new(vec![plain.packed()], plain.preprocessing, 1.5).unwrap(), plain)
+    (PackedModel::new(vec![plain.packed()], plain.preprocessing, 1.5).unwrap(), plain)
 }
 
 /// Random images, after a black and a white one.

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 use clap::builder::RangedU64ValueParser;
-use isinglass_bits::{Isa, Model, Predictor};
+use isinglass_bits::{Isa, PackedModel, Predictor};
 use isinglass_lab::verdict::digits;
 use isinglass_net::{Examples, Inference, Network, Rng, Values};
 use serde_json::json;
@@ -64,7 +64,7 @@ impl Args {
         }
         let model = self.model.load()?;
         // The bytes that real numbers are rounded to are as good as any.
-        let model = Model::new(model.networks().to_vec(), model.preprocessing(), model.tau())?;
+        let model = PackedModel::new(model.networks().to_vec(), model.preprocessing(), model.tau())?;
         let floats = Network::from_packed(&model)?;
         let images = random_images(&model);
         let labels = labels_of(&model, &images)?;
@@ -101,7 +101,7 @@ impl Args {
 }
 
 impl<'a> Sides<'a> {
-    fn new(model: &Model, floats: &'a [Network], batch: usize, threads: usize) -> Result<Self, CliError> {
+    fn new(model: &PackedModel, floats: &'a [Network], batch: usize, threads: usize) -> Result<Self, CliError> {
         let float = match batch {
             // The kernels for training work on 16 images, however few there are.
             1 => Float::Rows(floats),
@@ -192,21 +192,21 @@ fn median(values: &mut [f64]) -> f64 {
     values[values.len() / 2]
 }
 
-fn random_images(model: &Model) -> Vec<u8> {
+fn random_images(model: &PackedModel) -> Vec<u8> {
     let mut rng = Rng::new(1);
     (0..BATCHES[2] * model.inputs()).map(|_| rng.next_u64() as u8).collect()
 }
 
-fn labels_of(model: &Model, images: &[u8]) -> Result<Vec<u8>, CliError> {
+fn labels_of(model: &PackedModel, images: &[u8]) -> Result<Vec<u8>, CliError> {
     Ok(model.predictor().classes(images)?.into_iter().map(|class| class as u8).collect())
 }
 
 /// For how many images the float network finds the class of the packed one. Ensembles average; their first network stands for them.
-fn agreement(model: &Model, floats: &[Network], images: &[u8], labels: &[u8], threads: usize) -> Result<usize, CliError> {
+fn agreement(model: &PackedModel, floats: &[Network], images: &[u8], labels: &[u8], threads: usize) -> Result<usize, CliError> {
     let labels = match floats.len() {
         1 => labels.to_vec(),
         _ => {
-            let first = Model::new(vec![model.networks()[0].clone()], model.preprocessing(), model.tau())?;
+            let first = PackedModel::new(vec![model.networks()[0].clone()], model.preprocessing(), model.tau())?;
             labels_of(&first, images)?
         }
     };

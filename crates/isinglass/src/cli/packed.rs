@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use isinglass_bits::{BitMatrix, Model, Network, Prediction};
+use isinglass_bits::{BitMatrix, PackedModel, PackedNetwork, Prediction};
 use isinglass_data::{Pixels, Split};
 use serde_json::{Value, json};
 
@@ -28,20 +28,20 @@ impl ModelArgs {
         &self.model
     }
 
-    pub fn load(&self) -> Result<Model, CliError> {
+    pub fn load(&self) -> Result<PackedModel, CliError> {
         if self.model.is_dir() {
             let name = self.model.display();
             return Err(usage(format!(
                 "{name} is a directory, not a packed network: `isinglass pack {name} -o model.safetensors` makes one"
             )));
         }
-        Ok(Model::load(&self.model)?)
+        Ok(PackedModel::load(&self.model)?)
     }
 }
 
 /// A packed network with the size of its file.
 pub struct PackedFile {
-    model: Model,
+    model: PackedModel,
     bytes: usize,
 }
 
@@ -53,11 +53,11 @@ impl PackedFile {
         }
         let failed = |source| isinglass_bits::Error::Io { path: path.display().to_string(), source };
         let bytes = std::fs::read(path).map_err(failed)?;
-        if !Model::is_packed(&bytes) {
+        if !PackedModel::is_packed(&bytes) {
             return Ok(None);
         }
         let in_file = |source: isinglass_bits::Error| isinglass_bits::Error::In { path: path.display().to_string(), source: source.into() };
-        Ok(Some(Self { model: Model::from_bytes(&bytes).map_err(in_file)?, bytes: bytes.len() }))
+        Ok(Some(Self { model: PackedModel::from_bytes(&bytes).map_err(in_file)?, bytes: bytes.len() }))
     }
 
     /// All that `isinglass inspect` says.
@@ -139,7 +139,7 @@ impl PackedFile {
     }
 }
 
-fn describe_layer(networks: &[Network], index: usize) -> Value {
+fn describe_layer(networks: &[PackedNetwork], index: usize) -> Value {
     let matrices = || networks.iter().filter_map(move |network| network.matrices().nth(index));
     let matrix = &networks[0].matrices().nth(index).expect("counted before");
     let (inputs, outputs) = (matrix.columns(), matrix.rows());
@@ -180,7 +180,7 @@ fn range_text(layer: &Value) -> String {
 }
 
 /// `784-512×2-10`, or `16 networks 784-512×2-10` for an ensemble.
-pub fn shape_text(model: &Model) -> String {
+pub fn shape_text(model: &PackedModel) -> String {
     let sizes = model.sizes();
     let mut parts: Vec<String> = Vec::new();
     for run in sizes[1..sizes.len() - 1].chunk_by(|a, b| a == b) {
@@ -191,14 +191,14 @@ pub fn shape_text(model: &Model) -> String {
 }
 
 /// The fraction of a split's examples whose class is found, and how many examples there are.
-pub fn accuracy_on(model: &Model, split: &Split, threads: usize) -> Result<(f64, usize), CliError> {
+pub fn accuracy_on(model: &PackedModel, split: &Split, threads: usize) -> Result<(f64, usize), CliError> {
     let prediction = predict_split(model, split, threads)?;
     let correct = prediction.classes().iter().zip(split.labels()).filter(|(class, label)| **class == usize::from(**label)).count();
     Ok((correct as f64 / split.len() as f64, split.len()))
 }
 
 /// What a model says of a split's examples. A table may hold nothing but bytes; a model of bytes takes nothing else.
-pub fn predict_split(model: &Model, split: &Split, threads: usize) -> Result<Prediction, CliError> {
+pub fn predict_split(model: &PackedModel, split: &Split, threads: usize) -> Result<Prediction, CliError> {
     let mut predictor = model.predictor();
     match (split.pixels(), model.quantiser()) {
         (Pixels::Bytes(bytes), None) => Ok(predictor.predict_on(bytes, threads)?),

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use isinglass_bits::{Model, Prediction};
+use isinglass_bits::{PackedModel, Prediction};
 use isinglass_data::{Split, images};
 use isinglass_lab::run::RunConfig;
 use serde_json::{Value, json};
@@ -72,7 +72,7 @@ impl Args {
         }
     }
 
-    fn predict_images(&self, model: &Model, path: &Path) -> Result<(), CliError> {
+    fn predict_images(&self, model: &PackedModel, path: &Path) -> Result<(), CliError> {
         let threads = self.threads.count();
         let prediction = if model.quantiser().is_some() {
             if self.invert {
@@ -98,7 +98,7 @@ impl Args {
         Ok(answer.print(self.output.format)?)
     }
 
-    fn score(&self, model: &Model) -> Result<(), CliError> {
+    fn score(&self, model: &PackedModel) -> Result<(), CliError> {
         let (name, test) = self.test_set(model)?;
         if test.image_len() != model.inputs() {
             let (found, expected) = (test.image_len(), model.inputs());
@@ -127,7 +127,7 @@ impl Args {
     }
 
     /// The test images of what the flags name, else of what the network was packed with.
-    fn test_set(&self, model: &Model) -> Result<(String, Split), CliError> {
+    fn test_set(&self, model: &PackedModel) -> Result<(String, Split), CliError> {
         if let Some(images) = &self.test_images {
             let split = Split::read(images, self.test_labels.as_deref())?;
             let split = match (model.class_names(), split.class_names()) {
@@ -150,7 +150,7 @@ impl Args {
 }
 
 /// Height and width: as when it was packed, else a square if it can be one.
-fn shape_of_images(model: &Model) -> (usize, usize) {
+fn shape_of_images(model: &PackedModel) -> (usize, usize) {
     let inputs = model.inputs();
     let side = inputs.isqrt();
     model.image().unwrap_or(if side * side == inputs { (side, side) } else { (1, inputs) })
