@@ -58,7 +58,7 @@ impl<'a> Campaign<'a> {
         self
     }
 
-    /// The memory that the reader may take: a multiple of the input's length, and so many bytes besides.
+    /// The memory that the reader may take: a multiple of the input's length, plus a fixed number of bytes.
     pub fn memory(mut self, per_byte: usize, besides: usize) -> Self {
         (self.memory_per_byte, self.memory_besides) = (per_byte, besides);
         self

@@ -35,6 +35,7 @@ pub(crate) mod name;
 mod picture;
 mod reach;
 mod summary;
+pub(crate) mod toml_text;
 mod training;
 
 use std::fs;

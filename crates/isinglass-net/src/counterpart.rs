@@ -21,43 +21,17 @@
 //! # Ok::<(), isinglass_net::Error>(())
 //! ```
 
-use isinglass_bits::{Prediction, Predictor, argmax, softmax};
-use serde::{Deserialize, Serialize};
+use isinglass_bits::{Prediction, argmax, softmax};
 
 use crate::engine::{Engine, Purpose, Scale};
 use crate::examples::Rows;
 use crate::layer::Unit;
-use crate::packing::{self, LayerBits};
+use crate::packing;
 use crate::pool::MAX_THREADS;
+use crate::score::{BATCH, NOISE_SEED, surrogate_score};
 use crate::spins::SpinNetwork;
-use crate::{Error, Examples, InputRule, Network, Values, noise};
-
-/// A network's accuracy and likelihood on some examples.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Score {
-    /// The fraction of examples classified correctly.
-    pub accuracy: f64,
-    /// The mean negative log-likelihood of the true class.
-    pub nll: f64,
-}
-
-/// A score averaged over samples of a stochastic binary network.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct SampledScore {
-    /// Number of networks sampled; their class probabilities are averaged.
-    pub samples: usize,
-    /// The fraction of examples classified correctly.
-    pub accuracy: f64,
-    /// The mean negative log-likelihood of the true class.
-    pub nll: f64,
-}
-
-/// Examples per batch. Changing it changes the noise of sampled surrogates.
-pub(crate) const BATCH: usize = 256;
-/// Examples that go through a packed network in one call, so that the bytes of large tables are never all in memory.
-const PACKED_BATCH: usize = 1 << 14;
-/// The seed of the noise in evaluations.
-const NOISE_SEED: u64 = 0x6576_616c;
+use crate::votes::{Chosen, Votes};
+use crate::{Error, Examples, Network, SampledScore, Score, Values, noise};
 
 /// One of the networks behind a [`Network`].
 #[derive(Debug, Clone, Copy)]
@@ -314,162 +288,5 @@ impl<'a> Counterpart<'a> {
             progress(votes, sample + 1);
         }
         Ok(())
-    }
-}
-
-/// The surrogate laid out once, to score many sets of examples.
-pub struct Inference {
-    engine: Engine,
-    config: crate::NetworkConfig,
-    input: InputRule,
-}
-
-impl Inference {
-    /// Lays a network out for batches of up to `batch` examples.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Config`] for an empty or too large batch, [`Error::InstructionSet`] if `ISINGLASS_SIMD` names a set that this machine does not have.
-    pub fn new(network: &Network, batch: usize, threads: usize) -> Result<Self, Error> {
-        Ok(Self {
-            engine: Engine::new(network, Purpose::Evaluation, batch, threads)?,
-            config: network.config().clone(),
-            input: network.input().clone(),
-        })
-    }
-
-    /// The score of the surrogate on some examples.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Examples`] if they do not fit the network, none are chosen, or an index is out of range.
-    pub fn score(&mut self, examples: &Examples<'_>, indices: &[u32]) -> Result<Score, Error> {
-        examples.check_fit(&self.config)?;
-        examples.chosen(Some(indices))?;
-        Ok(surrogate_score(&mut self.engine, examples, indices, &self.input))
-    }
-}
-
-/// The score of the surrogate in an engine, in batches of the engine's size.
-pub(crate) fn surrogate_score(engine: &mut Engine, examples: &Examples<'_>, indices: &[u32], input: &InputRule) -> Score {
-    let (mut nll, mut correct) = (0.0, 0);
-    for (batch, indices) in indices.chunks(engine.batch()).enumerate() {
-        engine.load(examples.rows(), indices, input, Scale::Inputs);
-        engine.forward(|layer| noise::key(NOISE_SEED, batch as u64, layer));
-        let score = engine.score(examples, indices);
-        nll += score.nll;
-        correct += score.correct;
-    }
-    Score { accuracy: correct as f64 / indices.len() as f64, nll: nll / indices.len() as f64 }
-}
-
-/// The score of the deterministic binary network behind the layers of an engine, without a copy of their means.
-pub(crate) fn binary_score(
-    engine: &mut Engine,
-    examples: &Examples<'_>,
-    indices: &[u32],
-    input: &InputRule,
-    threads: usize,
-) -> Result<Score, Error> {
-    let (rows, classes) = (examples.rows(), engine.layers.last().map_or(0, |layer| layer.outputs));
-    let mut votes = Votes::new(indices.len(), classes);
-    let has_signs = engine.layers.iter().all(|layer| !matches!(layer.spec.unit, Unit::Continuous(_)));
-    if has_signs && input.gives_bytes(rows.values()) {
-        let packed = engine.layers.iter().map(|layer| LayerBits::new(&layer.spec, |unit| layer.row(unit), &layer.bias));
-        let mut predictor = packing::predictor_of(input.preprocessing(), packed.collect())?;
-        votes.add_packed(&mut predictor, &Chosen::new(input, rows, indices), threads)?;
-    } else {
-        votes.add(&mut SpinNetwork::deterministic(engine, input, rows), rows, indices);
-    }
-    Ok(votes.score(examples, indices))
-}
-
-/// The bytes of chosen examples.
-struct Chosen<'a> {
-    input: &'a InputRule,
-    rows: &'a Rows<'a>,
-    indices: &'a [u32],
-}
-
-impl<'a> Chosen<'a> {
-    fn new(input: &'a InputRule, rows: &'a Rows<'a>, indices: &'a [u32]) -> Self {
-        Self { input, rows, indices }
-    }
-
-    /// The bytes of every batch in turn, with the number of its first example.
-    fn for_each_batch(&self, mut take: impl FnMut(usize, &[u8]) -> Result<(), Error>) -> Result<(), Error> {
-        let features = self.rows.features();
-        let mut raw = vec![0.0; features];
-        let mut bytes = Vec::new();
-        for (batch, indices) in self.indices.chunks(PACKED_BATCH).enumerate() {
-            let first = batch * PACKED_BATCH;
-            let is_run = indices.windows(2).all(|pair| pair[0] + 1 == pair[1]);
-            match (self.rows.values(), self.input.quantiser()) {
-                // Without a copy.
-                (Values::Bytes(all), None) if is_run => {
-                    let start = indices[0] as usize * features;
-                    take(first, &all[start..start + indices.len() * features])?;
-                    continue;
-                }
-                (Values::Bytes(all), None) => {
-                    bytes.clear();
-                    indices.iter().for_each(|&index| bytes.extend_from_slice(&all[index as usize * features..][..features]));
-                }
-                _ => {
-                    bytes.clear();
-                    indices.iter().for_each(|&index| self.input.extend_quantised(&mut bytes, self.rows, index as usize, &mut raw));
-                }
-            }
-            take(first, &bytes)?;
-        }
-        Ok(())
-    }
-}
-
-/// Class probabilities summed over networks.
-struct Votes {
-    classes: usize,
-    networks: usize,
-    /// `[example][class]`.
-    sums: Vec<f64>,
-}
-
-impl Votes {
-    fn new(examples: usize, classes: usize) -> Self {
-        Self { classes, networks: 0, sums: vec![0.0; examples * classes] }
-    }
-
-    fn add(&mut self, network: &mut SpinNetwork<'_>, rows: &Rows<'_>, indices: &[u32]) {
-        self.networks += 1;
-        let sums = self.sums.chunks_mut(network.batch() * self.classes);
-        for (indices, sums) in indices.chunks(network.batch()).zip(sums) {
-            network.add_probabilities(rows, indices, sums);
-        }
-    }
-
-    fn add_packed(&mut self, predictor: &mut Predictor, chosen: &Chosen<'_>, threads: usize) -> Result<(), Error> {
-        self.networks += 1;
-        chosen.for_each_batch(|first, bytes| {
-            let sums = predictor.sums_on(bytes, threads)?;
-            let probabilities = predictor.probabilities_of(&sums);
-            self.sums[first * self.classes..].iter_mut().zip(&probabilities).for_each(|(sum, probability)| *sum += probability);
-            Ok(())
-        })
-    }
-
-    fn probabilities(&self) -> Vec<f64> {
-        self.sums.iter().map(|sum| sum / self.networks as f64).collect()
-    }
-
-    fn score(&self, examples: &Examples<'_>, indices: &[u32]) -> Score {
-        let (mut nll, mut correct) = (0.0, 0);
-        for (probabilities, &index) in self.sums.chunks(self.classes).zip(indices) {
-            let label = examples.label(index as usize);
-            correct += usize::from(argmax(probabilities) == label);
-            // A probability that underflowed counts as the smallest positive number.
-            nll -= libm::log((probabilities[label] / self.networks as f64).max(f64::MIN_POSITIVE));
-        }
-        let count = indices.len() as f64;
-        Score { accuracy: f64::from(correct as u32) / count, nll: nll / count }
     }
 }

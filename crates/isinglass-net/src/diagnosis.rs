@@ -4,10 +4,10 @@ use isinglass_theory::activation::FieldPair;
 use isinglass_theory::{Correlation, MeanField, Model, Neuron, WeightVariance};
 use serde::Serialize;
 
-use crate::counterpart::BATCH;
 use crate::engine::{Engine, LayerSink, Purpose, Scale};
 use crate::kernels::Sink;
 use crate::parametrisation::Parametrisation;
+use crate::score::BATCH;
 use crate::{Error, Examples, Network, noise};
 
 /// Counts in equal bins from −1 to 1.

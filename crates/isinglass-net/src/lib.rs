@@ -71,10 +71,12 @@ mod parametrisation;
 mod partition;
 mod pool;
 mod rng;
+mod score;
 mod spins;
 mod surrogate;
 mod train_config;
 mod trainer;
+mod votes;
 
 /// The instruction sets that the kernels can use on this machine, fastest first: the values that `ISINGLASS_SIMD` may take.
 pub fn instruction_sets() -> Vec<&'static str> {
@@ -88,7 +90,7 @@ fn default_threads() -> usize {
 
 pub use canonical::canonical_json;
 pub use checkpoint::{Checkpoint, Progress};
-pub use counterpart::{Counterpart, Inference, SampledScore, Score};
+pub use counterpart::Counterpart;
 pub use diagnosis::{Diagnosis, Histogram, LayerDiagnosis};
 pub use error::Error;
 pub use examples::Examples;
@@ -104,6 +106,7 @@ pub use noise::lrt_noise;
 pub use packing::Packed;
 pub use partition::Partition;
 pub use rng::Rng;
+pub use score::{Inference, SampledScore, Score};
 pub use surrogate::Surrogate;
 pub use train_config::{Goal, Means, Optimizer, Schedule, TrainConfig};
 pub use trainer::{EpochReport, Step, Trainer};

@@ -27,12 +27,12 @@ use std::fmt;
 use std::path::Path;
 
 use crate::checkpoint::{Snapshot, State, StoredLayer};
-use crate::counterpart::{binary_score, surrogate_score};
 use crate::engine::{BatchScore, Engine, EngineLayer, LayerSink, Purpose, Scale};
 use crate::kernels::{Kernels, Rule, Sink};
 use crate::network::Frame;
 use crate::parametrisation::{Betas, Parametrisation};
 use crate::pool::MAX_THREADS;
+use crate::score::{binary_score, surrogate_score};
 use crate::{
     Checkpoint, Error, Examples, Features, Goal, Initialisation, InputRule, Network, Optimizer, Partition, Progress, Rng, Score,
     TrainConfig, noise,

@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::RunError;
+use super::toml_text::from_toml;
 use spellings::{list_of_neurons, neuron_text, on_or_off, one_or_many};
 
 mod spellings;
@@ -159,7 +160,7 @@ impl RunConfig {
     ///
     /// A sentence that names the key and the line.
     pub fn from_toml(text: &str) -> Result<Self, String> {
-        toml::from_str(text).map_err(|error| one_sentence(text, &error))
+        from_toml(text)
     }
 
     /// Reads a file of settings. Relative paths in it start from its directory.
@@ -365,14 +366,5 @@ pub fn check_samples(samples: &[usize]) -> Result<(), RunError> {
     match samples.iter().find(|&&count| count == 0 || count > MOST) {
         Some(count) => Err(RunError::Setting(format!("samples = {count}: from 1 to {MOST} networks can be sampled"))),
         None => Ok(()),
-    }
-}
-
-/// TOML's account of an error takes several lines and repeats the text.
-pub(crate) fn one_sentence(text: &str, error: &toml::de::Error) -> String {
-    let message = error.message().lines().collect::<Vec<_>>().join(", ");
-    match error.span() {
-        Some(span) => format!("line {}: {message}", 1 + text[..span.start].matches('\n').count()),
-        None => message,
     }
 }

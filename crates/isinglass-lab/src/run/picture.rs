@@ -80,7 +80,7 @@ fn histograms(layers: &[&Value], key: &str, axis: &str, title: &str) -> Result<P
     let rows: Vec<(&Value, Vec<f64>)> = layers.iter().filter_map(|layer| Some((&layer["layer"], fractions(layer)?))).collect();
     let bins = rows.first().map_or(1, |(_, row)| row.len());
     if rows.len() <= CURVES {
-        let mut panel = Panel::new(Axis::linear(axis).range(-1.03, 1.03), Axis::linear("part of all")).title(title).legend(Legend::Below);
+        let mut panel = Panel::new(Axis::linear(axis).range(-1.03, 1.03), Axis::linear("fraction")).title(title).legend(Legend::Below);
         for (layer, row) in &rows {
             panel = panel.series(Series::line(steps(row)).name(format!("layer {layer}")));
         }
@@ -91,7 +91,7 @@ fn histograms(layers: &[&Value], key: &str, axis: &str, title: &str) -> Result<P
     // A bin without a single mean is grey, not the lowest colour.
     let values = rows.iter().flat_map(|(_, row)| row).map(|part| if *part > 0.0 { *part } else { f64::NAN }).collect();
     let map = HeatMap::new((-1.0, 1.0), (first - 0.5, last - 0.5), bins, rows.len(), values)?;
-    let map = map.log10().limits(1e-4, 1.0).colours(ColourMap::Sequential).label("part of all");
+    let map = map.log10().limits(1e-4, 1.0).colours(ColourMap::Sequential).label("fraction");
     Ok(Panel::new(Axis::linear(axis), Axis::whole("layer")).title(title).heat_map(map))
 }
 

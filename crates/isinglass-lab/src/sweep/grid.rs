@@ -17,7 +17,7 @@ use std::path::Path;
 use toml::{Table, Value};
 
 use super::{Cell, SweepError};
-use crate::run::config::one_sentence;
+use crate::run::toml_text::from_toml;
 use crate::run::{RunConfig, RunError};
 
 /// More are a mistake, most likely.
@@ -39,7 +39,7 @@ impl Grid {
     ///
     /// A sentence that names what is wrong.
     pub fn from_toml(text: &str) -> Result<Self, String> {
-        let mut tables: Table = toml::from_str(text).map_err(|error| one_sentence(text, &error))?;
+        let mut tables: Table = from_toml(text)?;
         let mut table = |name: &str| match tables.remove(name) {
             None => Ok(None),
             Some(Value::Table(table)) => Ok(Some(table)),

@@ -17,7 +17,7 @@ pub struct DataArgs {
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
 
-    /// Training images of your own: IDX, .npy, or CSV with the labels in it
+    /// Training images or table of your own: IDX, .npy, or CSV with the labels in its first column
     #[arg(long, value_name = "FILE", requires = "test_images")]
     train_images: Option<PathBuf>,
 
@@ -25,7 +25,7 @@ pub struct DataArgs {
     #[arg(long, value_name = "FILE", requires = "train_images")]
     train_labels: Option<PathBuf>,
 
-    /// Test images of your own
+    /// Test images or table of your own
     #[arg(long, value_name = "FILE", requires = "train_images")]
     test_images: Option<PathBuf>,
 

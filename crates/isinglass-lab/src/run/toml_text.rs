@@ -1,0 +1,74 @@
+//! TOML as users write it: errors in one sentence, and no nesting that a small stack could not take.
+
+use serde::de::DeserializeOwned;
+
+/// Levels of lists and tables, or names in a dotted key. Settings and grids have three at most.
+const DEEPEST: usize = 16;
+
+/// Reads settings or tables.
+///
+/// # Errors
+///
+/// A sentence that names what is wrong, and the line.
+pub(crate) fn from_toml<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    if let Some(line) = too_deep(text) {
+        return Err(format!("line {line}: lists or tables nested more than {DEEPEST} deep"));
+    }
+    toml::from_str(text).map_err(|error| one_sentence(text, &error))
+}
+
+/// TOML's account of an error takes several lines and repeats the text.
+fn one_sentence(text: &str, error: &toml::de::Error) -> String {
+    let message = error.message().lines().collect::<Vec<_>>().join(", ");
+    match error.span() {
+        Some(span) => format!("line {}: {message}", 1 + text[..span.start].matches('\n').count()),
+        None => message,
+    }
+}
+
+/// The line in which nesting goes too far, outside strings and comments. The parser limits brackets and dotted keys, but one by one: together they multiply.
+fn too_deep(text: &str) -> Option<usize> {
+    let (mut line, mut brackets, mut dots) = (1, 0usize, 0usize);
+    // The quote that ends the string, or # in a comment.
+    let mut within = None;
+    let mut characters = text.chars();
+    while let Some(character) = characters.next() {
+        match (within, character) {
+            (_, '\n') => (line, within, dots) = (line + 1, None, 0),
+            (Some('"'), '\\') => drop(characters.next()),
+            (Some(quote), character) => within = (quote == '#' || quote != character).then_some(quote),
+            (None, '"' | '\'' | '#') => within = Some(character),
+            (None, '[' | '{') => (brackets, dots) = (brackets + 1, 0),
+            (None, ']' | '}') => brackets = brackets.saturating_sub(1),
+            (None, '=' | ',') => dots = 0,
+            (None, '.') => dots += 1,
+            (None, _) => {}
+        }
+        if brackets > DEEPEST || dots > DEEPEST {
+            return Some(line);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn deep_nesting_is_refused_before_it_is_parsed() {
+        let keys = "a.".repeat(70);
+        let tables = format!("{{{keys}b = ").repeat(70);
+        for text in [format!("x = {}", "[".repeat(100)), format!("{keys}a = 1"), format!("x = {tables}"), format!("[{keys}a]")] {
+            let error = from_toml::<toml::Table>(&format!("a = 1\n{text}\n")).unwrap_err();
+            assert_eq!(error, "line 2: lists or tables nested more than 16 deep", "{text:.20}");
+        }
+    }
+
+    #[test]
+    fn brackets_and_dots_in_strings_and_comments_do_not_count() {
+        let deep = "[{.".repeat(20);
+        let text = format!("a = \"{deep}\\\"{deep}\" # {deep}\nb = '{deep}'\nc = [[1.5, 2.5], [0.5]]\n");
+        assert_eq!(from_toml::<toml::Table>(&text).unwrap().len(), 3);
+    }
+}
