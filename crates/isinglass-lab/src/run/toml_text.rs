@@ -26,25 +26,28 @@ fn one_sentence(text: &str, error: &toml::de::Error) -> String {
     }
 }
 
-/// The line in which nesting goes too far, outside strings and comments. The parser limits brackets and dotted keys, but one by one: together they multiply.
+/// The line in which nesting goes too far. The parser has limits of its own, but recurses without one on some faulty input (`{{{{…`), and may take a faulty string for something else:
+/// so brackets that open count everywhere, and those that close only outside strings and comments, each its own kind.
 fn too_deep(text: &str) -> Option<usize> {
-    let (mut line, mut brackets, mut dots) = (1, 0usize, 0usize);
+    let (mut line, mut square, mut curly, mut dots) = (1, 0usize, 0usize, 0usize);
     // The quote that ends the string, or # in a comment.
     let mut within = None;
     let mut characters = text.chars();
     while let Some(character) = characters.next() {
         match (within, character) {
             (_, '\n') => (line, within, dots) = (line + 1, None, 0),
+            (_, '[') => (square, dots) = (square + 1, 0),
+            (_, '{') => (curly, dots) = (curly + 1, 0),
             (Some('"'), '\\') => drop(characters.next()),
             (Some(quote), character) => within = (quote == '#' || quote != character).then_some(quote),
             (None, '"' | '\'' | '#') => within = Some(character),
-            (None, '[' | '{') => (brackets, dots) = (brackets + 1, 0),
-            (None, ']' | '}') => brackets = brackets.saturating_sub(1),
+            (None, ']') => square = square.saturating_sub(1),
+            (None, '}') => curly = curly.saturating_sub(1),
             (None, '=' | ',') => dots = 0,
             (None, '.') => dots += 1,
             (None, _) => {}
         }
-        if brackets > DEEPEST || dots > DEEPEST {
+        if square > DEEPEST || curly > DEEPEST || dots > DEEPEST {
             return Some(line);
         }
     }
@@ -59,16 +62,24 @@ mod tests {
     fn deep_nesting_is_refused_before_it_is_parsed() {
         let keys = "a.".repeat(70);
         let tables = format!("{{{keys}b = ").repeat(70);
-        for text in [format!("x = {}", "[".repeat(100)), format!("{keys}a = 1"), format!("x = {tables}"), format!("[{keys}a]")] {
+        let broken = "{".repeat(200_000);
+        for text in [
+            format!("x = {broken}"),
+            format!("x = '{broken}"),
+            format!("x = {}", "[".repeat(100)),
+            format!("{keys}a = 1"),
+            format!("x = {tables}"),
+            format!("[{keys}a]"),
+        ] {
             let error = from_toml::<toml::Table>(&format!("a = 1\n{text}\n")).unwrap_err();
             assert_eq!(error, "line 2: lists or tables nested more than 16 deep", "{text:.20}");
         }
     }
 
     #[test]
-    fn brackets_and_dots_in_strings_and_comments_do_not_count() {
-        let deep = "[{.".repeat(20);
-        let text = format!("a = \"{deep}\\\"{deep}\" # {deep}\nb = '{deep}'\nc = [[1.5, 2.5], [0.5]]\n");
+    fn dots_in_strings_and_comments_do_not_count() {
+        let dots = ".".repeat(40);
+        let text = format!("a = \"{dots}\\\"{dots}[\" # {dots}\nb = '{dots}]'\nc = [[1.5, 2.5], [0.5]]\n");
         assert_eq!(from_toml::<toml::Table>(&text).unwrap().len(), 3);
     }
 }
