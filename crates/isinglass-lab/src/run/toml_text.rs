@@ -26,8 +26,8 @@ fn one_sentence(text: &str, error: &toml::de::Error) -> String {
     }
 }
 
-/// The line in which nesting goes too far. The parser has limits of its own, but recurses without one on some faulty input (`{{{{…`), and may take a faulty string for something else:
-/// so brackets that open count everywhere, and those that close only outside strings and comments, each its own kind.
+/// The line in which nesting goes too far, outside strings and comments. The parser has limits of its own, but recurses without one on some faulty input (`{]{]…`), so each kind of bracket is
+/// counted by itself.
 fn too_deep(text: &str) -> Option<usize> {
     let (mut line, mut square, mut curly, mut dots) = (1, 0usize, 0usize, 0usize);
     // The quote that ends the string, or # in a comment.
@@ -36,11 +36,11 @@ fn too_deep(text: &str) -> Option<usize> {
     while let Some(character) = characters.next() {
         match (within, character) {
             (_, '\n') => (line, within, dots) = (line + 1, None, 0),
-            (_, '[') => (square, dots) = (square + 1, 0),
-            (_, '{') => (curly, dots) = (curly + 1, 0),
             (Some('"'), '\\') => drop(characters.next()),
             (Some(quote), character) => within = (quote == '#' || quote != character).then_some(quote),
             (None, '"' | '\'' | '#') => within = Some(character),
+            (None, '[') => (square, dots) = (square + 1, 0),
+            (None, '{') => (curly, dots) = (curly + 1, 0),
             (None, ']') => square = square.saturating_sub(1),
             (None, '}') => curly = curly.saturating_sub(1),
             (None, '=' | ',') => dots = 0,
@@ -77,9 +77,10 @@ mod tests {
     }
 
     #[test]
-    fn dots_in_strings_and_comments_do_not_count() {
-        let dots = ".".repeat(40);
-        let text = format!("a = \"{dots}\\\"{dots}[\" # {dots}\nb = '{dots}]'\nc = [[1.5, 2.5], [0.5]]\n");
+    fn strings_and_comments_do_not_count() {
+        let deep = "[{.".repeat(40);
+        let comments = "# width [default: 512]\n".repeat(40);
+        let text = format!("{comments}a = \"{deep}\\\"{deep}\" # {deep}\nb = '{deep}'\nc = [[1.5, 2.5], [0.5]]\n");
         assert_eq!(from_toml::<toml::Table>(&text).unwrap().len(), 3);
     }
 }
