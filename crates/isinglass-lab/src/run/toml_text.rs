@@ -65,7 +65,6 @@ mod tests {
         let broken = "{".repeat(200_000);
         for text in [
             format!("x = {broken}"),
-            format!("x = '{broken}"),
             format!("x = {}", "[".repeat(100)),
             format!("{keys}a = 1"),
             format!("x = {tables}"),
