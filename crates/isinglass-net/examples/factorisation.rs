@@ -78,7 +78,7 @@ fn main() {
                     init: Init::Uniform,
                     sigma_m2: Some(1.0 / 3.0),
                     sigma_b2: Some(0.01),
-                    tau: 1.0,
+                    ..NetworkConfig::default()
                 };
                 let train = TrainConfig {
                     goal: Goal::Surrogate,

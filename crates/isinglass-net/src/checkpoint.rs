@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `layers.0.means`, `layers.0.bias`, `layers.1.means`, … | `M` (outputs × inputs) and `b` of every layer, the output layer last |
 //! | `layers.0.theta`, … | the parameter behind the means, where it is not the means themselves |
+//! | `layers.0.sum`, `.bias_sum`, … | sums over the last epochs, where these are averaged |
 //! | `layers.0.m`, `.v`, `.bias_m`, `.bias_v`, … | the optimiser's averages of gradients and of their squares |
 //! | `input.centres`, `input.factors` | how real inputs become bytes, if they are quantised ([`Quantiser`](isinglass_bits::Quantiser)) |
 //! | `partition.train`, `partition.validation` | indices of the training and validation examples (U32) |
@@ -110,10 +111,10 @@ impl Checkpoint {
     /// Those of [`TrainConfig::check`].
     pub fn with_train_config(self, train: TrainConfig) -> Result<Self, Error> {
         train.check()?;
-        let fixed = |train: &TrainConfig| (train.means, train.goal, train.optimizer, train.train_fraction, train.validation);
+        let fixed = |train: &TrainConfig| (train.means, train.goal, train.optimizer, train.train_fraction, train.validation, train.average);
         if fixed(&train) != fixed(&self.train) {
             return Err(Error::config(
-                "means, goal, optimizer, train-fraction and validation decide what a checkpoint holds: they cannot be changed in the middle of a run",
+                "means, goal, optimizer, average, train-fraction and validation decide what a checkpoint holds: they cannot be changed in the middle of a run",
             ));
         }
         Ok(Self { train, ..self })

@@ -5,6 +5,7 @@
 //! Nothing is allocated during a step.
 
 mod batch;
+mod corruption;
 mod layer;
 mod output;
 mod sums;
@@ -12,12 +13,15 @@ mod sums;
 use std::cell::UnsafeCell;
 
 pub use batch::Scale;
+pub use corruption::Corruption;
 pub use layer::EngineLayer;
 pub use output::BatchScore;
 
 use crate::buffer::Buffer;
 use crate::checkpoint::OptimizerState;
-use crate::kernels::{Backward, Field, Forward, Kernels, LANES, MAX_ROWS, Rule, Scratch, Sink, Update, VarianceRule};
+use crate::kernels::{
+    Backward, Carry, Dropout, Field, Forward, Kernels, LANES, MAX_ROWS, Received, Rule, Scratch, Sink, Update, VarianceRule, sum_of_lanes,
+};
 use crate::parametrisation::Parametrisation;
 use crate::pool::{MAX_THREADS, Pool};
 use crate::train_config::MAX_BATCH;
@@ -53,6 +57,12 @@ struct Slopes {
     q: Buffer,
 }
 
+/// The fields that are carried from layer to layer; empty where none are.
+struct Carried {
+    field: Buffer,
+    variance: Buffer,
+}
+
 /// A network laid out for the kernels, with the memory for one batch.
 pub struct Engine {
     kernels: Kernels,
@@ -64,6 +74,9 @@ pub struct Engine {
     slopes: Vec<Slopes>,
     /// Gradients in the backward pass: those of the current layer and of the one below.
     gradients: [Slopes; 2],
+    /// Of the biases of the layer below, `[unit][16]`.
+    bias_sums: Buffer,
+    carried: Carried,
     logits: Buffer,
     fields: Vec<Buffer>,
     batch: usize,
@@ -73,6 +86,8 @@ pub struct Engine {
     examples: usize,
     training: bool,
     variance_gradient: bool,
+    /// Probability that the targets of the loss spread over all classes.
+    pub label_smoothing: f32,
 }
 
 struct ThreadScratch(UnsafeCell<Scratch>);
@@ -131,8 +146,11 @@ impl Engine {
             .collect();
         let slopes = |rows: usize| Slopes { p: when(training, examples * rows), q: when(variance_gradient, examples * rows) };
         let widest = layers.iter().map(|layer| rows_of(layer.outputs)).max().unwrap_or(0);
+        let carried = layers.iter().filter(|layer| layer.spec.carries()).map(|layer| layer.outputs).max().unwrap_or(0);
         let pool = Pool::new(threads);
         Ok(Self {
+            bias_sums: when(training, widest * LANES),
+            carried: Carried { field: Buffer::new(examples * carried), variance: when(has_variance, examples * carried) },
             scratch: scratch_for(&pool, batch),
             slopes: layers.iter().map(|layer| slopes(rows_of(layer.outputs))).collect(),
             gradients: [slopes(widest), slopes(widest)],
@@ -147,6 +165,7 @@ impl Engine {
             examples: 0,
             training,
             variance_gradient,
+            label_smoothing: 0.0,
         })
     }
 
@@ -202,8 +221,15 @@ impl Engine {
 
     /// Forward through all layers; `key` gives the key of a layer's noise.
     pub fn forward(&mut self, key: impl Fn(usize) -> [u32; 2]) {
-        for index in 0..self.layers.len() {
-            self.forward_layer(index, self.forward_job(index, key(index)));
+        self.forward_dropping(key, |_| None);
+    }
+
+    /// The same with some neurons of the hidden layers left out.
+    pub fn forward_dropping(&mut self, key: impl Fn(usize) -> [u32; 2], dropout: impl Fn(usize) -> Option<Dropout>) {
+        let last = self.layers.len() - 1;
+        for index in 0..=last {
+            let dropout = if index < last { dropout(index) } else { None };
+            self.forward_layer(index, Forward { dropout, ..self.forward_job(index, key(index)) });
         }
     }
 
@@ -226,7 +252,13 @@ impl Engine {
         let field = if let Field::Sampled { .. } = layer.spec.field { Field::Sampled { key } } else { layer.spec.field };
         let slopes = &self.slopes[index];
         let rows = rows_of(layer.outputs);
+        let receives = layer.spec.carries();
+        let passes_on = self.layers.get(index + 1).is_some_and(|next| next.spec.carries());
+        let Carried { field: carried, variance } = &self.carried;
         Forward {
+            carry: (receives || passes_on).then(|| Carry { field: carried.pointer(), variance: variance.pointer(), receives }),
+            passes_on,
+            dropout: None,
             inputs: layer.inputs,
             stride: layer.stride,
             panels: self.panels,
@@ -261,10 +293,13 @@ impl Engine {
     pub fn backward(&mut self, mut sink: impl FnMut(usize) -> LayerSink, norms: &mut [f64]) {
         assert!(self.training, "an engine made for evaluation has no gradients");
         for index in (0..self.layers.len()).rev() {
+            // The gradients of a layer's biases lie in `bias_sums` until the next layer's take their place.
+            let sink = sink(index);
+            self.update_biases(index, sink.bias);
             if index > 0 {
                 self.backward_layer(index);
             }
-            self.update_layer(index, sink(index));
+            self.update_layer(index, sink.means);
             norms[index] = self.layers[index].squares.iter().map(|&square| f64::from(square)).sum();
             self.gradients.swap(0, 1);
         }
@@ -295,6 +330,12 @@ impl Engine {
             in_rows: rows_of(below.outputs),
             out_p: next.p.pointer(),
             out_q: next.q.pointer(),
+            out_bias: self.bias_sums.pointer(),
+            received: match (layer.spec.carries(), below.spec.field) {
+                (false, _) => Received::Nothing,
+                (true, Field::Averaged { .. }) => Received::Moments,
+                (true, _) => Received::Field,
+            },
         });
         let (kernels, scratch) = (self.kernels, &self.scratch);
         over_chunks(&mut self.pool, layer.inputs, self.kernels.tile_rows, &|worker, first, count| {
@@ -303,11 +344,11 @@ impl Engine {
         });
     }
 
-    /// The gradient of a layer's means and biases, and its use.
-    fn update_layer(&mut self, index: usize, sink: LayerSink) {
+    /// The gradient of a layer's means, and its use.
+    fn update_layer(&mut self, index: usize, sink: Sink) {
         let capacity = self.capacity();
         let layer = &mut self.layers[index];
-        assert!(layer.has_arrays_for(sink.means), "{:?} in an engine made for something else", sink.means);
+        assert!(layer.has_arrays_for(sink), "{sink:?} in an engine made for something else");
         let gradients = &self.gradients[0];
         let job = Shared(Update {
             inputs: layer.inputs,
@@ -323,7 +364,7 @@ impl Engine {
             out_rows: rows_of(layer.outputs),
             p: gradients.p.pointer(),
             q: gradients.q.pointer(),
-            sink: sink.means,
+            sink,
             gradient: layer.gradient.pointer(),
             squares: layer.squares.as_mut_ptr(),
         });
@@ -332,18 +373,33 @@ impl Engine {
             // SAFETY: as in `forward_layer`; the arrays that the sink needs were found above, and `p` and `q` have `SLACK` rows more.
             unsafe { kernels.update(job.get(), first, count, &mut *scratch[worker].0.get()) }
         });
+        if let Sink::Step(step) = sink
+            && step.decay > 0.0
+        {
+            layer.restore_padding();
+        }
+    }
+
+    /// The gradient of a layer's biases, and its use: a step by the rule, or it is kept.
+    fn update_biases(&mut self, index: usize, rule: Option<Rule>) {
+        let is_output = index + 1 == self.layers.len();
+        let layer = &mut self.layers[index];
+        let rows = rows_of(layer.outputs);
         let root = (layer.inputs as f32).sqrt();
         let gradient = |unit: usize| {
+            if !is_output {
+                return sum_of_lanes(&self.bias_sums[unit * LANES..(unit + 1) * LANES]) * root;
+            }
             let mut lanes = [0.0; LANES];
             for p in 0..self.panels {
-                let at = (p * rows_of(layer.outputs) + unit) * LANES;
-                lanes.iter_mut().zip(&gradients.p[at..at + LANES]).for_each(|(sum, term)| *sum += term);
+                let at = (p * rows + unit) * LANES;
+                lanes.iter_mut().zip(&self.gradients[0].p[at..at + LANES]).for_each(|(sum, term)| *sum += term);
             }
-            crate::kernels::sum_of_lanes(&lanes) * root
+            sum_of_lanes(&lanes) * root
         };
         let OptimizerState { bias_m, bias_v, .. } = &mut layer.optimizer;
         for unit in 0..layer.outputs {
-            match sink.bias {
+            match rule {
                 Some(rule) => layer.bias[unit] -= rule.step_of(gradient(unit), &mut bias_m[unit], &mut bias_v[unit]),
                 None => layer.bias_gradient[unit] = gradient(unit),
             }
@@ -410,7 +466,7 @@ mod tests {
         let mut engine = Engine::new(&network, purpose, 1, 1).unwrap();
         let rule = Rule::Momentum { rate: 0.1 };
         let betas = crate::parametrisation::Betas { now: 1.0, next: 1.0 };
-        let means = Sink::Step(rule, Parametrisation::Free, betas);
+        let means = Sink::Step(crate::kernels::Step { rule, parametrisation: Parametrisation::Free, betas, decay: 0.0 });
         engine.backward(|_| LayerSink { means, bias: Some(rule) }, &mut [0.0; 2]);
     }
 }

@@ -42,6 +42,8 @@ pub struct LayerSpec {
     pub(crate) nonlinearity: Nonlinearity,
     /// How the binary network's units respond to it.
     pub(crate) unit: Unit,
+    /// Number of layers below whose fields are carried to this one; 0 for a plain layer.
+    carried: usize,
 }
 
 /// How a unit of the binary network behind a surrogate responds to its field.
@@ -70,8 +72,8 @@ pub(crate) enum Source {
 }
 
 impl LayerSpec {
-    /// A hidden layer.
-    pub(crate) fn hidden(surrogate: Surrogate, neuron: Neuron, source: Source, (inputs, outputs): (usize, usize)) -> Self {
+    /// A hidden layer, to which the fields of `carried` layers below are carried.
+    pub(crate) fn hidden(surrogate: Surrogate, neuron: Neuron, source: Source, (inputs, outputs): (usize, usize), carried: usize) -> Self {
         let (field, nonlinearity) = match surrogate {
             Surrogate::Deterministic => match neuron.averaged() {
                 Some((phi, d)) => (Field::Averaged { noise: d.noise as f32, spread: d.spread as f32 }, nonlinearity(&phi)),
@@ -79,14 +81,15 @@ impl LayerSpec {
             },
             Surrogate::LrtBinary | Surrogate::LrtContinuous => (Field::Sampled { key: [0; 2] }, nonlinearity(&neuron.mean())),
             Surrogate::Continuous => (Field::Plain, nonlinearity(&neuron.mean())),
-            Surrogate::Ste => (Field::Plain, Nonlinearity::Step),
+            // A sum of k fields has a variance of k: the identity's window grows with it, else the slopes of deep layers would all be 0 or multiply without bound.
+            Surrogate::Ste => (Field::Plain, Nonlinearity::Step(((carried + 1) as f32).sqrt())),
         };
         let unit = match surrogate.has_binary_neurons() {
             false => Unit::Continuous(neuron),
             true if is_stochastic(surrogate, neuron) => Unit::Stochastic(neuron),
             true => Unit::Sign,
         };
-        Self { field, nonlinearity, unit, ..Self::common(surrogate, source, (inputs, outputs)) }
+        Self { field, nonlinearity, unit, carried, ..Self::common(surrogate, source, (inputs, outputs)) }
     }
 
     /// An output layer: `τh̄/√(1 + πτ²Σ/8)` is a field averaged with noise 1 and spread `πτ²/8`.
@@ -120,6 +123,7 @@ impl LayerSpec {
             field: Field::Plain,
             nonlinearity: Nonlinearity::Linear(1.0),
             unit: Unit::Output { tau: 1.0 },
+            carried: 0,
         }
     }
 
@@ -143,6 +147,16 @@ impl LayerSpec {
         self.has_binary_weights
     }
 
+    /// Whether the field of the layer below is carried to this one: `h' = h + S x/√N`.
+    pub fn carries(&self) -> bool {
+        self.carried > 0
+    }
+
+    /// Number of layers below whose fields are carried to this one.
+    pub fn carried(&self) -> usize {
+        self.carried
+    }
+
     /// Whether it is an output layer.
     pub fn is_output(&self) -> bool {
         matches!(self.unit, Unit::Output { .. })
@@ -163,7 +177,7 @@ fn nonlinearity(phi: &Phi) -> Nonlinearity {
     match phi {
         Phi::Erf(erf) => Nonlinearity::Erf(erf.gain() as f32),
         Phi::Tanh(tanh) => Nonlinearity::Tanh(tanh.gain() as f32),
-        Phi::Sign => Nonlinearity::Step,
+        Phi::Sign => Nonlinearity::Step(1.0),
         Phi::Relu | Phi::Linear => unreachable!("check_neuron refuses unbounded neurons"),
     }
 }

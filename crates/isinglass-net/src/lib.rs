@@ -51,6 +51,7 @@ compile_error!("sizes of networks and buffers are products that need 64 bits; is
 
 mod buffer;
 mod canonical;
+mod carry;
 mod checkpoint;
 mod counterpart;
 mod diagnosis;
@@ -89,6 +90,7 @@ fn default_threads() -> usize {
 }
 
 pub use canonical::canonical_json;
+pub use carry::{Carry, CarryChoice};
 pub use checkpoint::{Checkpoint, Progress};
 pub use counterpart::Counterpart;
 pub use diagnosis::{Diagnosis, Histogram, LayerDiagnosis};

@@ -257,6 +257,12 @@ impl NetworkBuilder {
         self
     }
 
+    /// Carries fields between successive hidden layers with equal inputs and outputs; not unless set.
+    pub fn carry(mut self, carry: bool) -> Self {
+        self.config.carry = carry;
+        self
+    }
+
     /// The settings so far.
     pub fn config(&self, init: Init) -> NetworkConfig {
         let neuron = self.neuron.unwrap_or_else(|| self.config.surrogate.default_neuron());

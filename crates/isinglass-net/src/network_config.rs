@@ -40,6 +40,9 @@ pub struct NetworkConfig {
     pub sigma_b2: Option<f64>,
     /// `τ`: logits are `τ` times the output field.
     pub tau: f64,
+    /// Whether fields are carried between successive hidden layers with equal inputs and outputs, from the second hidden layer on.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub carry: bool,
 }
 
 impl Default for NetworkConfig {
@@ -54,6 +57,7 @@ impl Default for NetworkConfig {
             sigma_m2: None,
             sigma_b2: None,
             tau: 1.0,
+            carry: false,
         }
     }
 }
@@ -62,6 +66,8 @@ impl Default for NetworkConfig {
 pub(crate) const MAX_WIDTH: usize = 1 << 20;
 /// The largest number of classes: labels are bytes, and scores use a fixed scratch of this size.
 pub(crate) const MAX_CLASSES: usize = 256;
+/// Carried sums are integers, and floats represent them exactly up to here.
+const MAX_CARRIED_SUM: usize = 1 << 24;
 /// The largest number of hidden layers.
 pub(crate) const MAX_DEPTH: usize = 10_000;
 
@@ -90,7 +96,25 @@ impl NetworkConfig {
         let sigma_b2 = self.sigma_b2.unwrap_or(0.0);
         require(sigma_b2 >= 0.0 && sigma_b2.is_finite(), format!("σ_b² = {sigma_b2}: a variance cannot be negative"))?;
         self.surrogate.check_neuron(self.neuron)?;
+        let largest = (0..self.depth()).map(|index| (self.carried(index) + 1).saturating_mul(self.hidden[index])).max().unwrap_or(0);
+        require(
+            !self.carry || largest <= MAX_CARRIED_SUM,
+            format!("carry: sums of up to {largest} are not exact, at most {MAX_CARRIED_SUM} are; use fewer or narrower layers"),
+        )?;
         self.check_sigma()
+    }
+
+    /// Number of layers below hidden layer `index` (counted from 0) whose fields are carried to it.
+    ///
+    /// The first hidden layer's sum is one of data, in other units, and is not carried; nor is a field between layers of different widths.
+    fn carried(&self, index: usize) -> usize {
+        if !self.carry {
+            return 0;
+        }
+        let width = self.hidden[index];
+        let equal = self.hidden[..index].iter().rev().take_while(|&&below| below == width).count();
+        // Of a run of equal layers the first has other inputs, and the second nothing to receive; the first hidden layer of all is never carried.
+        equal.saturating_sub(1)
     }
 
     /// Checks `σ_m²`, alone and against the initialisation.
@@ -129,8 +153,8 @@ impl NetworkConfig {
         self.check()?;
         let mut layers = Vec::with_capacity(self.depth() + 1);
         let (mut source, mut below) = (Source::Data, self.inputs);
-        for &width in &self.hidden {
-            layers.push(LayerSpec::hidden(self.surrogate, self.neuron, source, (below, width)));
+        for (index, &width) in self.hidden.iter().enumerate() {
+            layers.push(LayerSpec::hidden(self.surrogate, self.neuron, source, (below, width), self.carried(index)));
             (source, below) = (Source::Neurons, width);
         }
         layers.push(LayerSpec::output(self.surrogate, self.tau, source, (below, self.classes)));
@@ -193,6 +217,25 @@ mod tests {
         let layers = config.layers().unwrap();
         let shapes: Vec<_> = layers.iter().map(|layer| (layer.inputs(), layer.outputs(), layer.is_output())).collect();
         assert_eq!(shapes, [(7, 5, false), (5, 3, false), (3, 2, true)]);
+    }
+
+    #[test]
+    fn fields_are_carried_between_equal_layers_from_the_second_on() {
+        let carried = |inputs: usize, hidden: &[usize]| -> Vec<usize> {
+            let config = NetworkConfig { inputs, hidden: hidden.to_vec(), carry: true, ..NetworkConfig::default() };
+            config.layers().unwrap().iter().map(LayerSpec::carried).collect()
+        };
+        assert_eq!(carried(7, &[5]), [0, 0]);
+        assert_eq!(carried(7, &[5, 5]), [0, 0, 0]);
+        assert_eq!(carried(7, &[5, 5, 5, 5]), [0, 0, 1, 2, 0]);
+        // Never from the first hidden layer, even where its inputs are as many.
+        assert_eq!(carried(5, &[5, 5, 5]), [0, 0, 1, 0]);
+        // In 6 → 4 → 4 the units differ; 4 → 4 → 4 carries.
+        assert_eq!(carried(6, &[6, 6, 6, 4, 4, 4, 6, 6]), [0, 0, 1, 0, 0, 1, 0, 0, 0]);
+        let plain = NetworkConfig { hidden: vec![5; 4], ..NetworkConfig::default() };
+        assert!(plain.layers().unwrap().iter().all(|layer| !layer.carries()));
+        let deep = NetworkConfig { hidden: vec![1 << 20; 20], carry: true, ..NetworkConfig::default() };
+        assert!(deep.check().unwrap_err().to_string().contains("not exact"));
     }
 
     #[test]

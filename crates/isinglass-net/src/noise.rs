@@ -11,6 +11,12 @@ pub(crate) fn key(seed: u64, step: u64, layer: usize) -> [u32; 2] {
     [bits as u32, (bits >> 32) as u32]
 }
 
+/// The key of the neurons that a layer leaves out in a step.
+pub(crate) fn dropout_key(seed: u64, step: u64, layer: usize) -> [u32; 2] {
+    let bits = Rng::new(seed).stream(Rng::DROPOUT, step).stream(Rng::DROPOUT, layer as u64).next_u64();
+    [bits as u32, (bits >> 32) as u32]
+}
+
 /// The noise `ε` of a layer in a training step (counted from 0) with a batch of `examples` examples: `[unit][example]`.
 ///
 /// # Errors

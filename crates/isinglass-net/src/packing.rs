@@ -222,6 +222,7 @@ impl Network {
             sigma_m2: None,
             sigma_b2: None,
             tau: model.tau(),
+            carry: false,
         };
         let specs = config.layers()?;
         let means = |weights: &BitMatrix| {

@@ -43,6 +43,22 @@ impl Parametrisation {
         matches!(self, Self::ScaledClip | Self::Tanh | Self::Sign)
     }
 
+    /// The mean of `θ` at `β`.
+    pub fn mean_of(self, theta: f32, beta: f32) -> f32 {
+        match self {
+            Self::Free | Self::Clip => theta,
+            Self::ScaledClip => (beta * theta).clamp(-1.0, 1.0),
+            Self::Tanh => libm::tanhf(beta * theta),
+            Self::Sign => {
+                if theta < 0.0 {
+                    -1.0
+                } else {
+                    1.0
+                }
+            }
+        }
+    }
+
     /// The `θ` of a mean at `β = 1`.
     pub fn theta_of(self, mean: f32) -> f32 {
         // The `θ` of a mean of ±1 would be infinite.

@@ -34,6 +34,11 @@ impl Rng {
     /// Streams of sampled neurons, by sample.
     pub const NEURONS: u64 = 6;
 
+    /// Streams of what training does to inputs, by step.
+    pub const CORRUPTION: u64 = 7;
+    /// Streams of the neurons that are left out in training, by step.
+    pub const DROPOUT: u64 = 8;
+
     /// SplitMix64's finaliser: every bit of the result depends on every bit of `x`.
     pub(crate) fn mix(x: u64) -> u64 {
         let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

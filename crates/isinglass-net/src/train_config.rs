@@ -159,6 +159,33 @@ pub struct TrainConfig {
     pub validation: f64,
     /// The seed of the run's randomness.
     pub seed: u64,
+    /// The probability that an input is left out (set to its mean) in a step.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub input_dropout: f64,
+    /// The probability that a hidden neuron is left out in a step: a spin becomes a fair coin, a number 0.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub dropout: f64,
+    /// `λ`: in every step `θ` (where there is none, the means or weights) shrinks by a fraction `λ` of the learning rate.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub weight_decay: f64,
+    /// The probability that is spread over all classes in the targets of the loss.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub label_smoothing: f64,
+    /// The number of last epochs over whose ends `θ` and biases are averaged; 0 and 1 mean the last alone.
+    #[serde(skip_serializing_if = "is_none")]
+    pub average: usize,
+    /// Pixels by which square images are shifted at random, at most, in each direction.
+    #[serde(skip_serializing_if = "is_none")]
+    pub augment: usize,
+}
+
+/// Settings that are off are left out of files, which older versions then read.
+fn is_zero(value: &f64) -> bool {
+    *value == 0.0
+}
+
+fn is_none(count: &usize) -> bool {
+    *count == 0
 }
 
 impl Default for TrainConfig {
@@ -177,6 +204,12 @@ impl Default for TrainConfig {
             train_fraction: 1.0,
             validation: 0.1,
             seed: 1,
+            input_dropout: 0.0,
+            dropout: 0.0,
+            weight_decay: 0.0,
+            label_smoothing: 0.0,
+            average: 0,
+            augment: 0,
         }
     }
 }
@@ -207,7 +240,18 @@ impl TrainConfig {
         require(
             (0.0..1.0).contains(&self.validation),
             format!("validation = {}: must be a fraction of the training examples, in [0, 1)", self.validation),
-        )
+        )?;
+        for (name, rate) in [("input-dropout", self.input_dropout), ("dropout", self.dropout)] {
+            require((0.0..=0.95).contains(&rate), format!("{name} = {rate}: must be a probability from 0 to 0.95"))?;
+        }
+        let smoothing = self.label_smoothing;
+        require((0.0..1.0).contains(&smoothing), format!("label-smoothing = {smoothing}: must be a probability in [0, 1)"))?;
+        let decay = self.weight_decay;
+        require(
+            decay >= 0.0 && decay * self.lr < 1.0,
+            format!("weight-decay = {decay}: must be at least 0, and its product with the learning rate below 1"),
+        )?;
+        require(self.average <= self.epochs, format!("average = {}: there are only {} epochs", self.average, self.epochs))
     }
 
     /// The `β` of a step (counted from 0) of a run.

@@ -27,8 +27,8 @@ use std::fmt;
 use std::path::Path;
 
 use crate::checkpoint::{Snapshot, State, StoredLayer};
-use crate::engine::{BatchScore, Engine, EngineLayer, LayerSink, Purpose, Scale};
-use crate::kernels::{Kernels, Rule, Sink};
+use crate::engine::{BatchScore, Corruption, Engine, EngineLayer, LayerSink, Purpose, Scale};
+use crate::kernels::{self, Dropout, Kernels, Rule, Sink};
 use crate::network::Frame;
 use crate::parametrisation::{Betas, Parametrisation};
 use crate::pool::MAX_THREADS;
@@ -167,7 +167,11 @@ impl<'a> Trainer<'a> {
         let slots = rule(config.optimizer, config.lr, 0).slots();
         let purpose = Purpose::Training { parametrisation, variance_gradient: config.variance_gradient, slots };
         let batch = config.batch.min(partition.train().len());
-        let engine = Engine::with_kernels(&network, purpose, batch, threads, kernels)?;
+        if config.augment > 0 {
+            check_shift(config.augment, examples.features())?;
+        }
+        let mut engine = Engine::with_kernels(&network, purpose, batch, threads, kernels)?;
+        engine.label_smoothing = config.label_smoothing as f32;
         let mut trainer = Self {
             gradient_squares: vec![0.0; engine.layers.len()],
             order: Vec::new(),
@@ -309,11 +313,30 @@ impl<'a> Trainer<'a> {
         self.state.correct += score.correct as u64;
         let examples = self.engine.examples();
         self.state.examples += examples as u64;
+        if ends_epoch && self.config.average > 1 {
+            self.average(beta);
+        }
         if self.state.step == steps && self.config.goal == Goal::Binary {
             self.engine.layers.iter_mut().for_each(|layer| layer.polarise());
         }
         let epoch = if ends_epoch { Some(self.end_epoch(lr, beta)?) } else { None };
         Ok(Step { step: self.state.step, loss: (score.nll / examples as f64) as f32, correct: score.correct, examples, epoch })
+    }
+
+    /// At the end of an epoch: adds the parameters to their averages, if they are to be averaged by now; after the last epoch the averages replace them.
+    fn average(&mut self, beta: f64) {
+        let Progress { epoch, epochs, .. } = self.progress();
+        let TrainConfig { average, .. } = self.config;
+        if epoch + average <= epochs {
+            return;
+        }
+        self.engine.layers.iter_mut().for_each(EngineLayer::add_to_average);
+        if epoch == epochs {
+            for layer in &mut self.engine.layers {
+                layer.take_average(average);
+                layer.follow_theta(self.parametrisation, beta as f32);
+            }
+        }
     }
 
     fn learning_rate(&self, step: u64) -> f64 {
@@ -326,9 +349,15 @@ impl<'a> Trainer<'a> {
         let Progress { step, steps, steps_per_epoch, .. } = self.progress();
         let first = (step % steps_per_epoch) as usize * self.config.batch;
         let indices = &self.order[first..self.order.len().min(first + self.config.batch)];
-        self.engine.load(self.examples.rows(), indices, &self.frame.input, Scale::Inputs);
-        let seed = self.config.seed;
-        self.engine.forward(|layer| noise::key(seed, step, layer));
+        let TrainConfig { seed, input_dropout, augment, .. } = self.config;
+        let corruption = (input_dropout > 0.0 || augment > 0).then(|| {
+            let key = Rng::new(seed).stream(Rng::CORRUPTION, step).next_u64();
+            Corruption::new(key, input_dropout, augment, self.examples.features().isqrt())
+        });
+        self.engine.load_corrupted(self.examples.rows(), indices, &self.frame.input, Scale::Inputs, corruption);
+        let rate = self.config.dropout as f32;
+        let dropout = |layer: usize| (rate > 0.0).then(|| Dropout { rate, key: noise::dropout_key(seed, step, layer) });
+        self.engine.forward_dropping(|layer| noise::key(seed, step, layer), dropout);
         let score = self.engine.score(&self.examples, indices);
         let diverged = |loss: f64| Error::Diverged { step: step + 1, loss: loss as f32, lr: self.config.lr };
         // Useless, and on its way to infinity.
@@ -338,7 +367,12 @@ impl<'a> Trainer<'a> {
         }
         let rule = rule(self.config.optimizer, lr, step);
         let next = self.config.beta_at((step + 1).min(steps - 1), steps);
-        let sink = Sink::Step(rule, self.parametrisation, Betas { now: beta as f32, next: next as f32 });
+        let sink = Sink::Step(kernels::Step {
+            rule,
+            parametrisation: self.parametrisation,
+            betas: Betas { now: beta as f32, next: next as f32 },
+            decay: (lr * self.config.weight_decay) as f32,
+        });
         self.engine.backward(|_| LayerSink { means: sink, bias: Some(rule) }, &mut self.gradient_squares);
         if self.gradient_squares.iter().any(|square| !square.is_finite()) {
             return Err(diverged(f64::NAN));
@@ -416,6 +450,18 @@ impl<'a> Trainer<'a> {
             data: self.digest.clone(),
         })
     }
+}
+
+/// Checks that images of this many values can be shifted.
+fn check_shift(shift: usize, features: usize) -> Result<(), Error> {
+    let side = features.isqrt();
+    if side * side != features {
+        return Err(Error::config(format!("augment = {shift}: only square images can be shifted, and {features} values are none")));
+    }
+    if shift >= side {
+        return Err(Error::config(format!("augment = {shift}: the images have only {side} pixels a side")));
+    }
+    Ok(())
 }
 
 /// The kernels' rule for a step (counted from 0).

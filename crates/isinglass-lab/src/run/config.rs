@@ -15,13 +15,15 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use isinglass_data::{Dataset, Pixels};
-use isinglass_net::{Features, Goal, Init, Initialisation, Means, NetworkConfig, Neuron, Optimizer, Schedule, Surrogate, TrainConfig};
+use isinglass_net::{
+    Carry, CarryChoice, Features, Goal, Init, Initialisation, Means, NetworkConfig, Neuron, Optimizer, Schedule, Surrogate, TrainConfig,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::RunError;
 use super::toml_text::from_toml;
-use spellings::{list_of_neurons, neuron_text, on_or_off, one_or_many};
+use spellings::{carry_or_truth, is_off, list_of_neurons, neuron_text, on_or_off, one_or_many};
 
 mod spellings;
 
@@ -85,6 +87,9 @@ pub struct RunConfig {
     pub sigma_b2: Option<f64>,
     /// See [`NetworkConfig::tau`].
     pub tau: f64,
+    /// Whether fields are carried; `None`, as in files of versions without this key, is [`Carry::Off`]. [`RunConfig::resolved_for`] decides what is left to the theory.
+    #[serde(deserialize_with = "carry_or_truth", skip_serializing_if = "Option::is_none")]
+    pub carry: Option<Carry>,
 
     /// See [`TrainConfig::goal`]; `None` is [`Goal::Binary`] where there are binary weights.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -108,6 +113,24 @@ pub struct RunConfig {
     pub batch: usize,
     /// See [`TrainConfig::epochs`].
     pub epochs: usize,
+    /// See [`TrainConfig::input_dropout`].
+    #[serde(skip_serializing_if = "is_off")]
+    pub input_dropout: f64,
+    /// See [`TrainConfig::dropout`].
+    #[serde(skip_serializing_if = "is_off")]
+    pub dropout: f64,
+    /// See [`TrainConfig::weight_decay`].
+    #[serde(skip_serializing_if = "is_off")]
+    pub weight_decay: f64,
+    /// See [`TrainConfig::label_smoothing`].
+    #[serde(skip_serializing_if = "is_off")]
+    pub label_smoothing: f64,
+    /// See [`TrainConfig::average`].
+    #[serde(skip_serializing_if = "is_off")]
+    pub average: usize,
+    /// See [`TrainConfig::augment`].
+    #[serde(skip_serializing_if = "is_off")]
+    pub augment: usize,
     /// See [`TrainConfig::seed`].
     pub seed: u64,
     /// Numbers of stochastic binary networks that the final report averages over.
@@ -137,6 +160,7 @@ impl Default for RunConfig {
             sigma_m2: None,
             sigma_b2: None,
             tau: network.tau,
+            carry: None,
             goal: None,
             means: train.means,
             anneal_from: train.anneal_from,
@@ -147,6 +171,12 @@ impl Default for RunConfig {
             schedule: train.schedule,
             batch: train.batch,
             epochs: train.epochs,
+            input_dropout: train.input_dropout,
+            dropout: train.dropout,
+            weight_decay: train.weight_decay,
+            label_smoothing: train.label_smoothing,
+            average: train.average,
+            augment: train.augment,
             seed: train.seed,
             samples: vec![10],
         }
@@ -261,9 +291,23 @@ impl RunConfig {
     pub fn resolved_for(self, data: &Dataset) -> Result<Self, RunError> {
         let mut config = self.resolved()?;
         config.check_with(data)?;
+        if config.carry == Some(Carry::Auto) {
+            config.carry = Some(if config.carry_choice(data)?.carry { Carry::On } else { Carry::Off });
+        }
         Initialisation::new(&config.network_config(data.train.image_len(), data.classes)?)?;
         config.features = Some(config.features_of(data));
         Ok(config)
+    }
+
+    /// Whether fields are carried with these data, and why.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such network, or the theory does not cover it.
+    pub fn carry_choice(&self, data: &Dataset) -> Result<CarryChoice, RunError> {
+        let plain = Self { carry: None, ..self.clone() };
+        let network = plain.network_config(data.train.image_len(), data.classes)?;
+        Ok(self.carry.unwrap_or(Carry::Off).resolve(&network)?)
     }
 
     /// What the columns of these data are, if the settings do not say so: bytes and pictures of real numbers are images, rows of real numbers tables.
@@ -302,6 +346,7 @@ impl RunConfig {
             sigma_m2: self.sigma_m2,
             sigma_b2: self.sigma_b2,
             tau: self.tau,
+            carry: self.carry == Some(Carry::On),
         };
         config.check()?;
         Ok(config)
@@ -337,6 +382,12 @@ impl RunConfig {
             train_fraction: self.train_fraction,
             validation: self.validation,
             seed: self.seed,
+            input_dropout: self.input_dropout,
+            dropout: self.dropout,
+            weight_decay: self.weight_decay,
+            label_smoothing: self.label_smoothing,
+            average: self.average,
+            augment: self.augment,
         };
         config.check()?;
         Ok(config)

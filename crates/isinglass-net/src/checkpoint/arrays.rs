@@ -18,13 +18,23 @@ pub(crate) struct OptimizerState<Matrix> {
     /// The same for the biases.
     pub bias_m: Vec<f32>,
     pub bias_v: Vec<f32>,
+    /// Sums over the ends of epochs that are averaged, of what the optimiser moves and of the biases; empty before the first.
+    pub sum: Matrix,
+    pub bias_sum: Vec<f32>,
 }
 
 impl<Matrix> OptimizerState<Matrix> {
     /// The same state with its matrices in another layout.
     pub fn map<Other>(&self, layout: impl Fn(&Matrix) -> Other) -> OptimizerState<Other> {
-        let Self { theta, m, v, bias_m, bias_v } = self;
-        OptimizerState { theta: layout(theta), m: layout(m), v: layout(v), bias_m: bias_m.clone(), bias_v: bias_v.clone() }
+        OptimizerState {
+            theta: layout(&self.theta),
+            m: layout(&self.m),
+            v: layout(&self.v),
+            bias_m: self.bias_m.clone(),
+            bias_v: self.bias_v.clone(),
+            sum: layout(&self.sum),
+            bias_sum: self.bias_sum.clone(),
+        }
     }
 }
 
@@ -35,7 +45,7 @@ enum Shape {
 }
 
 /// The arrays of a layer, in the order in which they are hashed.
-const LAYER_ARRAYS: [(&str, Shape); 7] = [
+const LAYER_ARRAYS: [(&str, Shape); 9] = [
     ("means", Shape::Matrix),
     ("bias", Shape::Vector),
     ("theta", Shape::Matrix),
@@ -43,6 +53,8 @@ const LAYER_ARRAYS: [(&str, Shape); 7] = [
     ("v", Shape::Matrix),
     ("bias_m", Shape::Vector),
     ("bias_v", Shape::Vector),
+    ("sum", Shape::Matrix),
+    ("bias_sum", Shape::Vector),
 ];
 
 /// The arrays of a layer in training, borrowed.
@@ -63,8 +75,8 @@ impl<'a> StoredLayer<'a> {
         bias: &'a [f32],
         state: &'a OptimizerState<Matrix>,
     ) -> Self {
-        let OptimizerState { theta, m, v, bias_m, bias_v } = state;
-        let arrays = [means, bias, theta, m, v, bias_m, bias_v];
+        let OptimizerState { theta, m, v, bias_m, bias_v, sum, bias_sum } = state;
+        let arrays = [means, bias, theta, m, v, bias_m, bias_v, sum, bias_sum];
         Self { arrays, rows: spec.outputs(), columns: spec.inputs(), stride }
     }
 
@@ -104,11 +116,11 @@ pub(super) fn read_layer(
         };
         *array = read(&tensor_name(index, name), shape)?;
     }
-    let [means, bias, theta, m, v, bias_m, bias_v] = arrays;
+    let [means, bias, theta, m, v, bias_m, bias_v, sum, bias_sum] = arrays;
     let means = means.ok_or_else(|| missing(&tensor_name(index, "means")))?;
     let bias = bias.ok_or_else(|| missing(&tensor_name(index, "bias")))?;
-    let [theta, m, v, bias_m, bias_v] = [theta, m, v, bias_m, bias_v].map(Option::unwrap_or_default);
-    Ok((means, bias, OptimizerState { theta, m, v, bias_m, bias_v }))
+    let [theta, m, v, bias_m, bias_v, sum, bias_sum] = [theta, m, v, bias_m, bias_v, sum, bias_sum].map(Option::unwrap_or_default);
+    Ok((means, bias, OptimizerState { theta, m, v, bias_m, bias_v, sum, bias_sum }))
 }
 
 /// Rows of numbers in memory, with or without padding between them.

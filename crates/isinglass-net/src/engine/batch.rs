@@ -1,6 +1,6 @@
 //! From examples to the layouts of the first layer's inputs.
 
-use super::{Engine, LANES, Shared};
+use super::{Corruption, Engine, LANES, Shared};
 use crate::InputRule;
 use crate::examples::Rows;
 
@@ -20,6 +20,15 @@ impl Engine {
     ///
     /// If there are more than the engine was made for, or they do not fit its first layer. Callers have checked both.
     pub fn load(&mut self, rows: &Rows<'_>, indices: &[u32], rule: &InputRule, scale: Scale) {
+        self.load_corrupted(rows, indices, rule, scale, None);
+    }
+
+    /// The same with the examples changed as in training.
+    ///
+    /// # Panics
+    ///
+    /// As [`Engine::load`].
+    pub fn load_corrupted(&mut self, rows: &Rows<'_>, indices: &[u32], rule: &InputRule, scale: Scale, corruption: Option<Corruption>) {
         assert!(indices.len() <= self.batch, "a batch of {} examples in an engine for {}", indices.len(), self.batch);
         assert_eq!(rows.features(), self.layers[0].inputs, "values per example and inputs");
         self.examples = indices.len();
@@ -40,10 +49,16 @@ impl Engine {
                 // One row per example; the padding of the last panel stays 0.
                 let mut block = [[0.0f32; LANES]; LANES];
                 for (row, &index) in block.iter_mut().zip(members) {
-                    rows.copy_part(index as usize, first, &mut row[..count]);
+                    match corruption {
+                        Some(corruption) => corruption.copy_part(rows, index, first, &mut row[..count]),
+                        None => rows.copy_part(index as usize, first, &mut row[..count]),
+                    }
                     match scale {
                         Scale::Inputs => rule.apply(first, &mut row[..count]),
                         Scale::Bytes => rule.quantise(first, &mut row[..count]),
+                    }
+                    if let Some(corruption) = corruption {
+                        corruption.drop_inputs(index, first, &mut row[..count]);
                     }
                 }
                 // SAFETY: a panel is written by one task only. The buffers were made for the first layer's inputs, of which these are some, and for `capacity` examples, no fewer than

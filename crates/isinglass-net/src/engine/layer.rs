@@ -3,7 +3,7 @@
 use super::{LANES, Purpose, padded};
 use crate::buffer::Buffer;
 use crate::checkpoint::OptimizerState;
-use crate::kernels::{Kernels, Sink};
+use crate::kernels::{Kernels, Sink, Step};
 use crate::parametrisation::Parametrisation;
 use crate::{Error, Layer, LayerSpec};
 
@@ -51,6 +51,8 @@ impl EngineLayer {
                 v: when(slots[1]),
                 bias_m: vec![0.0; outputs],
                 bias_v: vec![0.0; outputs],
+                sum: Buffer::new(0),
+                bias_sum: Vec::new(),
             },
             bias_gradient: vec![0.0; outputs],
             gradient: Buffer::new(0),
@@ -106,6 +108,36 @@ impl EngineLayer {
         set_rows(&mut self.optimizer.v, self.stride, self.inputs, &state.v);
         self.optimizer.bias_m = state.bias_m;
         self.optimizer.bias_v = state.bias_v;
+        self.optimizer.sum = Buffer::new(if state.sum.is_empty() { 0 } else { self.outputs * self.stride });
+        set_rows(&mut self.optimizer.sum, self.stride, self.inputs, &state.sum);
+        self.optimizer.bias_sum = state.bias_sum;
+    }
+
+    /// What the optimiser moves.
+    fn moved(&mut self) -> &mut Buffer {
+        if self.optimizer.theta.is_empty() { &mut self.means } else { &mut self.optimizer.theta }
+    }
+
+    /// Adds the parameters to the sums that are averaged.
+    pub fn add_to_average(&mut self) {
+        if self.optimizer.bias_sum.is_empty() {
+            self.optimizer.sum = Buffer::new(self.outputs * self.stride);
+            self.optimizer.bias_sum = vec![0.0; self.outputs];
+        }
+        let moved = if self.optimizer.theta.is_empty() { &self.means } else { &self.optimizer.theta };
+        self.optimizer.sum.iter_mut().zip(moved.iter()).for_each(|(sum, value)| *sum += value);
+        self.optimizer.bias_sum.iter_mut().zip(&self.bias).for_each(|(sum, value)| *sum += value);
+    }
+
+    /// Replaces the parameters by their averages over `count` epochs. The means that follow from `θ` are left to the caller.
+    pub fn take_average(&mut self, count: usize) {
+        let (stride, inputs, by_count) = (self.stride, self.inputs, 1.0 / count as f32);
+        let sum = std::mem::replace(&mut self.optimizer.sum, Buffer::new(0));
+        let bias_sum = std::mem::take(&mut self.optimizer.bias_sum);
+        for (row, sums) in self.moved().chunks_exact_mut(stride).zip(sum.chunks_exact(stride)) {
+            row[..inputs].iter_mut().zip(sums).for_each(|(value, sum)| *value = sum * by_count);
+        }
+        self.bias.iter_mut().zip(bias_sum).for_each(|(value, sum)| *value = sum * by_count);
     }
 
     /// Whether a state has the arrays of this layer's.
@@ -113,6 +145,11 @@ impl EngineLayer {
         let lengths = self.optimizer.map(|own| if own.is_empty() { 0 } else { self.inputs * self.outputs });
         (lengths.theta, lengths.m, lengths.v) == (state.theta.len(), state.m.len(), state.v.len())
             && [&state.bias_m, &state.bias_v].iter().all(|bias| bias.len() == self.outputs)
+            && [state.sum.len(), state.bias_sum.len()]
+                .iter()
+                .zip([self.inputs * self.outputs, self.outputs])
+                .all(|(&len, full)| len == full || len == 0)
+            && state.sum.is_empty() == state.bias_sum.is_empty()
     }
 
     /// Whether the layer has the arrays that a sink writes to.
@@ -120,11 +157,25 @@ impl EngineLayer {
         match sink {
             Sink::Measure => true,
             Sink::Keep => !self.gradient.is_empty(),
-            Sink::Step(rule, parametrisation, _) => {
+            Sink::Step(Step { rule, parametrisation, .. }) => {
                 let OptimizerState { theta, m, v, .. } = &self.optimizer;
                 let [uses_m, uses_v] = rule.slots();
                 [(parametrisation.has_theta(), theta), (uses_m, m), (uses_v, v)].iter().all(|(used, array)| !used || !array.is_empty())
             }
+        }
+    }
+
+    /// Sets the means to those of `θ`, where there is one.
+    pub fn follow_theta(&mut self, parametrisation: Parametrisation, beta: f32) {
+        for (mean, &theta) in self.means.iter_mut().zip(self.optimizer.theta.iter()) {
+            *mean = parametrisation.mean_of(theta, beta);
+        }
+    }
+
+    /// Sets the padding of means and `θ` again, after a step that let it decay with them.
+    pub fn restore_padding(&mut self) {
+        for (array, value) in [(&mut self.means, 1.0), (&mut self.optimizer.theta, PADDING_THETA)] {
+            array.chunks_exact_mut(self.stride).for_each(|row| row[self.inputs..].fill(value));
         }
     }
 

@@ -45,7 +45,11 @@ impl Engine {
                 score.nll -= f64::from(probabilities[label]);
                 score.nll += f64::from(softmax(probabilities));
                 if self.training {
-                    probabilities[label] -= 1.0;
+                    let smoothing = self.label_smoothing;
+                    if smoothing > 0.0 {
+                        probabilities.iter_mut().for_each(|p| *p -= smoothing / classes as f32);
+                    }
+                    probabilities[label] -= 1.0 - smoothing;
                     probabilities.iter_mut().for_each(|p| *p /= indices.len() as f32);
                 }
             } else {

@@ -1,6 +1,7 @@
 //! Backward to some inputs of a layer: `∂L/∂x_j = Σ_i M_ij P_i ± x_j Σ_i W_ij Q_i`, with `W = M²` (plus) for random spins, `W = 1 − M²` (minus) for given numbers.
 //!
-//! `P` and `Q` arrive as gradients of the layer's `h̄/√N` and of `−2Σ/N`, and leave as those of the layer below.
+//! `P` and `Q` arrive as gradients of the layer's `√N h̄` and of `−NΣ/2`, and leave as those of the layer below. Where the layer receives the field of the one below, their gradients add
+//! up; biases enter at the neurons and are not carried, so their gradients are summed before.
 
 use isinglass_simd::{Buffer, LANES, Lanes};
 
@@ -8,6 +9,17 @@ use super::forward::VarianceRule;
 use super::math::flush;
 use super::product::{Broadcast, Panels, Sums, block};
 use super::{BLOCK, MAX_ROWS, Scratch};
+
+/// What a layer receives from the one below besides its neurons.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Received {
+    /// Nothing.
+    Nothing,
+    /// The field as it is: without a variance, or with its noise.
+    Field,
+    /// Mean and variance of the field.
+    Moments,
+}
 
 /// A layer's backward pass to its inputs. Arrays are in panels of 16 examples, `[panel][feature][16]`.
 pub struct Backward {
@@ -18,6 +30,7 @@ pub struct Backward {
     pub panels: usize,
     pub means: *const f32,
     pub variance: VarianceRule,
+    pub received: Received,
     /// The inputs.
     pub x: *const f32,
     /// Features per panel of `p` and `q`.
@@ -34,6 +47,8 @@ pub struct Backward {
     pub out_p: *mut f32,
     /// Null without a gradient through `Σ`.
     pub out_q: *mut f32,
+    /// `[input][16]`: sums over panels of `P`, without what is carried, for the gradients of the biases.
+    pub out_bias: *mut f32,
 }
 
 /// # Safety
@@ -75,6 +90,7 @@ pub unsafe fn backward<L: Lanes, const MR: usize, const NP: usize>(
     // SAFETY: the caller upholds the contract.
     unsafe {
         for row in 0..count {
+            let mut bias = l.splat(0.0);
             for p in 0..layer.panels {
                 let c = (p * MAX_ROWS + row) * LANES;
                 let mut gradient = l.load(c1.add(c));
@@ -83,11 +99,22 @@ pub unsafe fn backward<L: Lanes, const MR: usize, const NP: usize>(
                     gradient = l.fma(l.mul(x, sign), l.load(c2.add(c)), gradient);
                 }
                 let at = (p * layer.in_rows + first + row) * LANES;
-                l.store(layer.out_p.add(at), flush(l, l.mul(gradient, l.load(layer.below_p.add(at)))));
+                let own = flush(l, l.mul(gradient, l.load(layer.below_p.add(at))));
+                bias = l.add(bias, own);
+                // Layers that carry have equal shapes: the place is the same in both.
+                let total = if layer.received == Received::Nothing { own } else { flush(l, l.add(own, l.load(layer.p.add(at)))) };
+                l.store(layer.out_p.add(at), total);
                 if !layer.out_q.is_null() {
-                    l.store(layer.out_q.add(at), flush(l, l.mul(gradient, l.load(layer.below_q.add(at)))));
+                    let below = l.load(layer.below_q.add(at));
+                    let q = match layer.received {
+                        Received::Nothing => l.mul(gradient, below),
+                        Received::Field => l.mul(total, below),
+                        Received::Moments => l.fma(gradient, below, l.load(layer.q.add(at))),
+                    };
+                    l.store(layer.out_q.add(at), flush(l, q));
                 }
             }
+            l.store(layer.out_bias.add((first + row) * LANES), bias);
         }
     }
 }

@@ -2,10 +2,12 @@
 //!
 //! `h̄ = M x/√N + b`, `Σ` by the layer's [`VarianceRule`], the field `h` by its [`Field`], the neuron by its [`Nonlinearity`]. Every
 //! neuron is stored with the factors of its gradient in the backward pass: `P = ∂x/∂h̄ / √N` and `Q = −2 ∂x/∂Σ / N`.
+//!
+//! Where fields are carried from layer to layer, `h̄` (without its bias) and `Σ` begin with those of the layer below; a sampled field is carried with its noise.
 
 use isinglass_simd::{Buffer, LANES, Lanes};
 
-use super::math::{Response, abs, erf, flush, normal, tanh};
+use super::math::{Response, abs, erf, flush, normal, tanh, uniform};
 use super::product::{Broadcast, Panels, Sums, block};
 use super::{BLOCK, BLOCK_STRIDE, MAX_ROWS, Scratch};
 
@@ -44,10 +46,30 @@ pub enum Nonlinearity {
     Erf(f32),
     /// `tanh(k h)`.
     Tanh(f32),
-    /// `sign(h)`, with the slope of the identity on `[−1, 1]`.
-    Step,
+    /// `sign(h)`, with the slope of `h/w` on `[−w, w]`.
+    Step(f32),
     /// `τ h`: the output.
     Linear(f32),
+}
+
+/// Neurons that are left out at random in a training step.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Dropout {
+    /// The probability.
+    pub rate: f32,
+    /// Selects the sequence of random numbers.
+    pub key: [u32; 2],
+}
+
+/// The fields that pass from a layer to the next, `[panel][unit][16]`: every layer of a chain adds to them in place.
+#[derive(Debug, Clone, Copy)]
+pub struct Carry {
+    /// The sum of the fields without their biases.
+    pub field: *mut f32,
+    /// The sum of their variances, where the fields are averages; null otherwise.
+    pub variance: *mut f32,
+    /// Whether the layer adds to what is there, or begins anew.
+    pub receives: bool,
 }
 
 /// A layer's forward pass. Arrays are in panels of 16 examples: `[panel][feature][16]`.
@@ -63,6 +85,11 @@ pub struct Forward {
     pub variance: VarianceRule,
     pub field: Field,
     pub nonlinearity: Nonlinearity,
+    /// Where fields are carried into the layer, or out of it.
+    pub carry: Option<Carry>,
+    /// Whether the next layer receives this one's field.
+    pub passes_on: bool,
+    pub dropout: Option<Dropout>,
     /// The inputs.
     pub x: *const f32,
     /// `1 − x²` or `x²`, by the rule of the variance.
@@ -78,7 +105,7 @@ pub struct Forward {
     pub slope_rows: usize,
     /// `P`, null when not training.
     pub out_p: *mut f32,
-    /// `Q`, null when not training or without a gradient through `Σ`.
+    /// `Q`, null when not training or without a gradient through `Σ`. Where a sampled field is passed on, its gradient is not that of the neuron alone, and this is `−2∂h/∂Σ/√N`.
     pub out_q: *mut f32,
     /// The neurons again in panels of 16 features, `[feature/16][example][16]`, for the gradient of the next means; null when not training.
     pub out_transposed: *mut f32,
@@ -205,13 +232,24 @@ unsafe fn neurons<L: Lanes>(l: L, layer: &Forward, output: usize, row: usize, sc
         for p in 0..layer.panels {
             let c = (p * MAX_ROWS + row) * LANES;
             let sum = l.load(scratch.c1.pointer().add(c));
-            let mean_field = if layer.field == Field::Sum { sum } else { l.fma(sum, l.splat(by_root), bias) };
             let variance = match layer.variance {
                 VarianceRule::None => l.splat(0.0),
                 VarianceRule::Spins => l.mul(l.add(l.load(scratch.c2.pointer().add(c)), l.splat(own_variance)), l.splat(by_n)),
                 VarianceRule::Numbers => l.mul(l.load(scratch.c2.pointer().add(c)), l.splat(by_n)),
             };
-            let made = field(l, layer.field, mean_field, variance, noise_counter(output, layer.panels, p));
+            let counter = noise_counter(output, layer.panels, p);
+            let made = match layer.carry {
+                None => {
+                    let mean_field = if layer.field == Field::Sum { sum } else { l.fma(sum, l.splat(by_root), bias) };
+                    field(l, layer.field, mean_field, variance, counter)
+                }
+                Some(carry) => {
+                    let scale = l.splat(if layer.field == Field::Sum { 1.0 } else { by_root });
+                    let bias = if layer.field == Field::Sum { l.splat(0.0) } else { bias };
+                    carried(l, layer, carry, [l.mul(sum, scale), variance, bias], (p * layer.x_rows + output) * LANES, counter)
+                }
+            };
+            let mean_field = made.mean;
             let mut response = activate(l, layer.nonlinearity, made.h);
             if matches!(layer.field, Field::Averaged { .. }) && !matches!(layer.nonlinearity, Nonlinearity::Linear(_)) {
                 response = Response {
@@ -220,8 +258,62 @@ unsafe fn neurons<L: Lanes>(l: L, layer: &Forward, output: usize, row: usize, sc
                     slope: l.select(made.is_random, response.slope, l.splat(0.0)),
                 };
             }
+            if let Some(dropout) = layer.dropout {
+                response = dropped(l, dropout, layer.next_variance, response, counter);
+            }
             write(l, layer, p, output, &made, &response, [by_root, by_n]);
         }
+    }
+}
+
+/// The field of 16 neurons on top of the one carried to them, from their own `h̄` without bias, their own `Σ`, and their bias. What is carried on replaces what was.
+///
+/// # Safety
+///
+/// As for [`forward`]; `at` is the neurons' place in the carried arrays.
+#[inline(always)]
+unsafe fn carried<L: Lanes>(
+    l: L,
+    layer: &Forward,
+    carry: Carry,
+    [own, variance, bias]: [L::Floats; 3],
+    at: usize,
+    counter: u64,
+) -> Made<L> {
+    // SAFETY: the caller upholds the contract.
+    unsafe {
+        let (place, variances) = (carry.field.wrapping_add(at), carry.variance.wrapping_add(at));
+        let mean = if carry.receives { l.add(l.load(place), own) } else { own };
+        match layer.field {
+            // The noise is drawn for this layer's field alone; what is carried already has its own.
+            Field::Sampled { .. } => {
+                let made = field(l, layer.field, mean, variance, counter);
+                l.store(place, made.h);
+                Made { mean: l.add(made.mean, bias), h: l.add(made.h, bias), ..made }
+            }
+            Field::Averaged { .. } => {
+                let variance = if carry.receives { l.add(l.load(variances), variance) } else { variance };
+                l.store(place, mean);
+                l.store(variances, variance);
+                field(l, layer.field, l.add(mean, bias), variance, counter)
+            }
+            Field::Plain | Field::Sum => {
+                l.store(place, mean);
+                field(l, layer.field, l.add(mean, bias), variance, counter)
+            }
+        }
+    }
+}
+
+/// Leaves out some of 16 neurons. A spin that is left out is a fair coin, of mean 0; a number is 0, and the others grow so that their mean stays the same.
+#[inline(always)]
+fn dropped<L: Lanes>(l: L, dropout: Dropout, next: VarianceRule, response: Response<L::Floats>, counter: u64) -> Response<L::Floats> {
+    let is_out = l.less(uniform(l, counter, dropout.key), l.splat(dropout.rate));
+    let scale = l.splat(if next == VarianceRule::Spins { 1.0 } else { 1.0 / (1.0 - dropout.rate) });
+    Response {
+        value: l.select(is_out, l.splat(0.0), l.mul(response.value, scale)),
+        rest: l.select(is_out, l.splat(1.0), response.rest),
+        slope: l.select(is_out, l.splat(0.0), l.mul(response.slope, scale)),
     }
 }
 
@@ -254,7 +346,12 @@ unsafe fn write<L: Lanes>(
             l.store(layer.out_p.add(slope_at), flush(l, l.mul(l.mul(response.slope, made.by_mean), l.splat(by_root))));
         }
         if !layer.out_q.is_null() {
-            l.store(layer.out_q.add(slope_at), flush(l, l.mul(l.mul(response.slope, made.by_variance), l.splat(by_n))));
+            let q = if layer.passes_on && matches!(layer.field, Field::Sampled { .. }) {
+                l.mul(made.by_variance, l.splat(by_root))
+            } else {
+                l.mul(l.mul(response.slope, made.by_variance), l.splat(by_n))
+            };
+            l.store(layer.out_q.add(slope_at), flush(l, q));
         }
         if !layer.out_field.is_null() {
             l.store(layer.out_field.add(at), l.select(made.is_random, made.h, made.mean));
@@ -320,9 +417,9 @@ fn activate<L: Lanes>(l: L, rule: Nonlinearity, h: L::Floats) -> Response<L::Flo
             let response = tanh(l, l.mul(h, l.splat(k)));
             Response { slope: l.mul(response.slope, l.splat(k)), ..response }
         }
-        Nonlinearity::Step => {
-            let outside = l.less(l.splat(1.0), abs(l, h));
-            Response { value: sign(l, h), rest: l.splat(0.0), slope: l.select(outside, l.splat(0.0), l.splat(1.0)) }
+        Nonlinearity::Step(width) => {
+            let outside = l.less(l.splat(width), abs(l, h));
+            Response { value: sign(l, h), rest: l.splat(0.0), slope: l.select(outside, l.splat(0.0), l.splat(1.0 / width)) }
         }
         Nonlinearity::Linear(tau) => Response { value: l.mul(h, l.splat(tau)), rest: l.splat(0.0), slope: l.splat(tau) },
     }

@@ -169,6 +169,14 @@ fn random_bits<L: Lanes>(l: L, counter: L::Ints, key: [u32; 2]) -> L::Ints {
     x
 }
 
+/// Numbers in `[0, 1)` with 23 bits, `counter, …, counter + 15` of the key's sequence; `counter` is a multiple of 16.
+#[inline(always)]
+pub fn uniform<L: Lanes>(l: L, counter: u64, key: [u32; 2]) -> L::Floats {
+    let (counter, key) = folded(counter, key);
+    let bits = random_bits(l, l.int_add(l.int_count(), l.int_splat(counter)), key);
+    l.sub(l.from_bits(l.int_or(l.shift_right::<9>(bits), l.int_splat(0x3f80_0000))), l.splat(1.0))
+}
+
 /// Standard normal numbers `counter, …, counter + 15` of the key's sequence; `counter` is a multiple of 16.
 #[inline(always)]
 pub fn normal<L: Lanes>(l: L, counter: u64, key: [u32; 2]) -> L::Floats {

@@ -18,10 +18,10 @@ mod product;
 mod tests;
 mod update;
 
-pub use backward::Backward;
-pub use forward::{Field, Forward, Nonlinearity, VarianceRule, noise_counter, sum_of_lanes};
+pub use backward::{Backward, Received};
+pub use forward::{Carry, Dropout, Field, Forward, Nonlinearity, VarianceRule, noise_counter, sum_of_lanes};
 pub use isinglass_simd::LANES;
-pub use update::{Rule, Sink, Update};
+pub use update::{Rule, Sink, Step, Update};
 
 use isinglass_simd::{Buffer, Error, Isa, Kernel, Lanes};
 

@@ -150,7 +150,7 @@ fn gradients_of(surrogate: Surrogate, neuron: Neuron) -> Vec<(&'static str, Grad
         init: Init::Uniform,
         sigma_m2: Some(0.3),
         sigma_b2: Some(0.1),
-        tau: 1.0,
+        ..NetworkConfig::default()
     };
     let network = config.init(1).unwrap();
     let (values, labels) = data(37, 45, 5);
@@ -286,7 +286,7 @@ fn padding_never_moves() {
             engine.forward(|_| [0; 2]);
             engine.score(&examples, &indices);
             let rule = Rule::Adam { rate: 0.1, root: 1.0 };
-            let sink = Sink::Step(rule, parametrisation, Betas { now: 1.0, next: 1.0 });
+            let sink = Sink::Step(Step { rule, parametrisation, betas: Betas { now: 1.0, next: 1.0 }, decay: 0.01 });
             engine.backward(|_| crate::engine::LayerSink { means: sink, bias: Some(rule) }, &mut [0.0; 3]);
         }
         for layer in &engine.layers {

@@ -154,11 +154,21 @@ impl<L: Lanes> Averages<L> for OfBias<L::Floats> {
     }
 }
 
+/// A step of the optimiser.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Step {
+    pub rule: Rule,
+    pub parametrisation: Parametrisation,
+    pub betas: Betas,
+    /// Fraction by which what the optimiser moves shrinks towards 0.
+    pub decay: f32,
+}
+
 /// What is done with the gradient.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Sink {
     /// The optimiser's step.
-    Step(Rule, Parametrisation, Betas),
+    Step(Step),
     /// It is stored in the layout of the means.
     Keep,
     /// Only its square is summed.
@@ -279,7 +289,7 @@ unsafe fn tile<L: Lanes, const MR: usize, const NP: usize>(
                     match layer.sink {
                         Sink::Measure => {}
                         Sink::Keep => l.store(layer.gradient.add(at(i, p)), sum),
-                        Sink::Step(rule, parametrisation, betas) => step(l, layer, (rule, parametrisation, betas), at(i, p), sum),
+                        Sink::Step(how) => step(l, layer, how, at(i, p), sum),
                     }
                 }
             }
@@ -319,35 +329,31 @@ unsafe fn over_examples<L: Lanes, const MR: usize, const NP: usize>(
 ///
 /// As for [`update`].
 #[inline(always)]
-unsafe fn step<L: Lanes>(
-    l: L,
-    layer: &Update,
-    (rule, parametrisation, betas): (Rule, Parametrisation, Betas),
-    at: usize,
-    gradient: L::Floats,
-) {
+unsafe fn step<L: Lanes>(l: L, layer: &Update, how: Step, at: usize, gradient: L::Floats) {
+    let Step { rule, parametrisation, betas, decay } = how;
+    let decayed = |x: L::Floats| if decay > 0.0 { l.fma(x, l.splat(-decay), x) } else { x };
     // SAFETY: the caller upholds the contract.
     unsafe {
         let means = layer.means.add(at);
         let mut averages = OfMeans { m: layer.m.wrapping_add(at), v: layer.v.wrapping_add(at) };
         match parametrisation {
-            Parametrisation::Free => l.store(means, l.sub(l.load(means), rule.step(l, gradient, &mut averages))),
-            Parametrisation::Clip => l.store(means, clip(l, l.sub(l.load(means), rule.step(l, gradient, &mut averages)))),
+            Parametrisation::Free => l.store(means, l.sub(decayed(l.load(means)), rule.step(l, gradient, &mut averages))),
+            Parametrisation::Clip => l.store(means, clip(l, l.sub(decayed(l.load(means)), rule.step(l, gradient, &mut averages)))),
             Parametrisation::ScaledClip => {
                 let step = rule.step(l, l.mul(gradient, l.splat(betas.now)), &mut averages);
-                let moved = clip(l, l.sub(l.load(layer.theta.add(at)), step));
+                let moved = clip(l, l.sub(decayed(l.load(layer.theta.add(at))), step));
                 l.store(layer.theta.add(at), moved);
                 l.store(means, clip(l, l.mul(moved, l.splat(betas.next))));
             }
             Parametrisation::Tanh => {
                 let m = l.load(means);
                 let slope = l.mul(l.splat(betas.now), l.mul(l.sub(l.splat(1.0), m), l.add(l.splat(1.0), m)));
-                let moved = l.sub(l.load(layer.theta.add(at)), rule.step(l, l.mul(gradient, slope), &mut averages));
+                let moved = l.sub(decayed(l.load(layer.theta.add(at))), rule.step(l, l.mul(gradient, slope), &mut averages));
                 l.store(layer.theta.add(at), moved);
                 l.store(means, tanh(l, l.mul(moved, l.splat(betas.next))).value);
             }
             Parametrisation::Sign => {
-                let moved = clip(l, l.sub(l.load(layer.theta.add(at)), rule.step(l, gradient, &mut averages)));
+                let moved = clip(l, l.sub(decayed(l.load(layer.theta.add(at))), rule.step(l, gradient, &mut averages)));
                 l.store(layer.theta.add(at), moved);
                 l.store(means, sign(l, moved));
             }

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use isinglass_lab::run::{Run, RunConfig, RunError, run_name};
+use isinglass_net::Carry;
 
 use super::CliError;
 use super::run::data::{DataArgs, FeaturesArgs};
 use super::run::perform::PerformArgs;
-use settings::{InitArgs, MeansArgs, NetworkArgs, OptimiserArgs, SelectionArgs};
+use settings::{InitArgs, MeansArgs, NetworkArgs, OptimiserArgs, RegularisationArgs, SelectionArgs};
 
 /// Train a network of ±1 weights through a differentiable surrogate.
 ///
@@ -56,6 +57,8 @@ pub struct Args {
     #[command(flatten)]
     optimiser: OptimiserArgs,
     #[command(flatten)]
+    regularisation: RegularisationArgs,
+    #[command(flatten)]
     perform: PerformArgs,
 }
 
@@ -70,6 +73,15 @@ impl Args {
             return Err(RunError::Exists(out.clone()).into());
         }
         let data = config.load_data(self.data.directory())?;
+        if config.carry == Some(Carry::Auto)
+            && let choice = config.carry_choice(&data)?
+            && choice.carry
+        {
+            self.perform.say(&format!(
+                "carry    fields are carried from layer to layer, since {}; --carry off trains the plain network",
+                choice.reason
+            ));
+        }
         let config = config.resolved_for(&data)?;
         let run = match &self.out {
             Some(directory) => Run::create(directory, config)?,
@@ -82,7 +94,8 @@ impl Args {
     fn settings(&self) -> Result<RunConfig, CliError> {
         let mut config = match &self.config {
             Some(path) => RunConfig::read(path)?,
-            None => RunConfig::default(),
+            // Files without the key, those of earlier versions among them, mean no carry.
+            None => RunConfig { carry: Some(Carry::Auto), ..RunConfig::default() },
         };
         self.data.apply(&mut config);
         if self.data.is_given() {
@@ -95,6 +108,7 @@ impl Args {
         self.init.apply(&mut config);
         self.means.apply(&mut config);
         self.optimiser.apply(&mut config);
+        self.regularisation.apply(&mut config);
         Ok(config.resolved()?)
     }
 }

@@ -2,9 +2,30 @@
 
 use std::fmt;
 
+use isinglass_net::Carry;
 use serde::Deserialize;
 use serde::de::value::SeqAccessDeserializer;
 use serde::de::{Deserializer, SeqAccess, Visitor};
+
+/// Settings at their default of 0 are left out of files and hashes, so that those of earlier versions stay the same.
+pub(super) fn is_off<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+/// `carry = "auto"`, `"on"`, `"off"`, or TOML's own truth values.
+pub(super) fn carry_or_truth<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Carry>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "\"auto\", \"on\", \"off\", true or false")]
+    enum Choice {
+        Bool(bool),
+        Name(Carry),
+    }
+    Ok(Some(match Choice::deserialize(deserializer)? {
+        Choice::Bool(true) => Carry::On,
+        Choice::Bool(false) => Carry::Off,
+        Choice::Name(carry) => carry,
+    }))
+}
 
 /// TOML's own truth values, and the words of the flag.
 pub(super) fn on_or_off<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {

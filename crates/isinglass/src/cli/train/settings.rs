@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 use isinglass_lab::run::RunConfig;
-use isinglass_net::{Goal, Init, Means, Neuron, Optimizer, Schedule, Surrogate};
+use isinglass_net::{Carry, Goal, Init, Means, Neuron, Optimizer, Schedule, Surrogate};
 
 /// Puts what was given in place of what is there.
 fn set<T: Clone>(setting: &mut T, given: &Option<T>) {
@@ -65,6 +65,10 @@ pub struct NetworkArgs {
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     neuron: Option<Neuron>,
 
+    /// Add each hidden layer's field to the one before, from the second on, where widths are equal: auto (where the theory says that plain layers cannot reach the depth), on or off; alone: on [default: auto; with --config: the file's, else off]
+    #[arg(long, value_name = "auto|on|off", num_args = 0..=1, default_missing_value = "on")]
+    carry: Option<Carry>,
+
     /// Logits are τ times the field of the output layer [default: 1]
     #[arg(long, value_name = "τ", allow_hyphen_values = true)]
     tau: Option<f64>,
@@ -91,6 +95,7 @@ impl NetworkArgs {
         }
         config.neuron = self.neuron.or(config.neuron);
         set(&mut config.tau, &self.tau);
+        config.carry = self.carry.or(config.carry);
     }
 }
 
@@ -201,5 +206,45 @@ impl OptimiserArgs {
         set(&mut config.schedule, &self.schedule);
         set(&mut config.batch, &self.batch);
         set(&mut config.epochs, &self.epochs);
+    }
+}
+
+/// What keeps the network from learning its training examples by heart.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Regularisation")]
+pub struct RegularisationArgs {
+    /// Probability that an input is left out in a step [default: 0]
+    #[arg(long, value_name = "PROBABILITY", allow_hyphen_values = true)]
+    input_dropout: Option<f64>,
+
+    /// Probability that a hidden neuron is left out in a step: a spin becomes a fair coin [default: 0]
+    #[arg(long, value_name = "PROBABILITY", allow_hyphen_values = true)]
+    dropout: Option<f64>,
+
+    /// In every step θ shrinks by this fraction of the learning rate [default: 0]
+    #[arg(long, value_name = "λ", allow_hyphen_values = true)]
+    weight_decay: Option<f64>,
+
+    /// Probability that the targets spread over all classes [default: 0]
+    #[arg(long, value_name = "PROBABILITY", allow_hyphen_values = true)]
+    label_smoothing: Option<f64>,
+
+    /// Average θ and biases over the ends of the last N epochs [default: 0, the last alone]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    average: Option<usize>,
+
+    /// Shift square images at random by up to this many pixels in every step; alone: 2 [default: 0]
+    #[arg(long, value_name = "PIXELS", num_args = 0..=1, default_missing_value = "2")]
+    augment: Option<usize>,
+}
+
+impl RegularisationArgs {
+    pub fn apply(&self, config: &mut RunConfig) {
+        set(&mut config.input_dropout, &self.input_dropout);
+        set(&mut config.dropout, &self.dropout);
+        set(&mut config.weight_decay, &self.weight_decay);
+        set(&mut config.label_smoothing, &self.label_smoothing);
+        set(&mut config.average, &self.average);
+        set(&mut config.augment, &self.augment);
     }
 }
