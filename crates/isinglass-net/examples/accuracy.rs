@@ -85,7 +85,7 @@ impl Sample {
 
     fn surrogate(&self, neuron: Neuron, tau: f64) -> Network {
         let layers = self.means.iter().zip(&self.biases).map(|(means, bias)| Layer { means: means.clone(), bias: bias.clone() });
-        Network { surrogate: surrogate(neuron), layers: layers.collect(), tau, floor: 1e-6, variance_gradient: true }
+        Network { surrogate: surrogate(neuron), layers: layers.collect(), tau, floor: 1e-6, variance_gradient: true, carry: false }
     }
 
     fn batch(&self) -> Batch {

@@ -50,7 +50,7 @@ fn plain(network: &Network, case: &Case, variance_gradient: bool) -> reference::
     reference::Network { variance_gradient, ..networks::plain(network, case.reference) }
 }
 
-fn check(case: &Case, (inputs, hidden, classes, batch): Size, variance_gradient: bool, tau: f64) {
+fn check(case: &Case, (inputs, hidden, classes, batch): Size, variance_gradient: bool, tau: f64, carry: bool) {
     let label = format!("{} {} {inputs}-{hidden:?}-{classes}, batch {batch}", case.surrogate, case.neuron);
     let config = NetworkConfig {
         inputs,
@@ -62,6 +62,7 @@ fn check(case: &Case, (inputs, hidden, classes, batch): Size, variance_gradient:
         sigma_m2: Some(0.3),
         sigma_b2: Some(0.1),
         tau,
+        carry,
     };
     let network = config.init(5).unwrap();
     let mut random = support::random::Random(9);
@@ -96,7 +97,7 @@ fn check(case: &Case, (inputs, hidden, classes, batch): Size, variance_gradient:
 fn gradients_match_the_plain_network() {
     for case in cases() {
         for size in SIZES {
-            check(&case, size, true, 1.0);
+            check(&case, size, true, 1.0, false);
         }
     }
 }
@@ -105,8 +106,22 @@ fn gradients_match_the_plain_network() {
 fn gradients_match_without_the_variance_gradient_and_with_other_logit_scales() {
     for case in cases() {
         for size in [SIZES[2], SIZES[6]] {
-            check(&case, size, false, 1.0);
-            check(&case, size, true, 2.5);
+            check(&case, size, false, 1.0, false);
+            check(&case, size, true, 2.5, false);
         }
+    }
+}
+
+#[test]
+fn gradients_of_carried_fields_match_the_plain_network() {
+    // Whole chains, chains that a change of width breaks, and a first layer with as many inputs as neurons.
+    let sizes: [Size; 4] =
+        [(17, &[31; 5], 10, 33), (20, &[33; 14], 4, 20), (23, &[48, 48, 48, 17, 17, 17, 64], 5, 21), (16, &[16, 16, 16, 16], 3, 40)];
+    for case in cases() {
+        for size in sizes {
+            check(&case, size, true, 1.0, true);
+        }
+        check(&case, sizes[2], false, 1.0, true);
+        check(&case, sizes[0], true, 2.5, true);
     }
 }

@@ -32,7 +32,7 @@ fn network(surrogate: Surrogate, widths: &[usize], tau: f64, random: &mut Random
         means: random.matrix(w[1], w[0], |random| reach * random.symmetric()),
         bias: random.vector(w[1], |random| 0.3 * random.normal()),
     };
-    Network { surrogate, layers: widths.windows(2).map(layer).collect(), tau, floor: FLOOR, variance_gradient: true }
+    Network { surrogate, layers: widths.windows(2).map(layer).collect(), tau, floor: FLOOR, variance_gradient: true, carry: false }
 }
 
 fn batch(widths: &[usize], samples: usize, random: &mut Random) -> Batch {
@@ -105,7 +105,7 @@ fn the_forward_pass_matches_another_program() {
         (Surrogate::Continuous { activation: Activation::Tanh(1.5) }, [0.12533570254028567, -0.0480695419881811, 0.7836037753906742]),
         (Surrogate::Ste, [-1.7463203435596426, -0.75, 0.31425263135578646]),
     ] {
-        let network = Network { surrogate, layers: layers.clone(), tau: 1.5, floor: FLOOR, variance_gradient: true };
+        let network = Network { surrogate, layers: layers.clone(), tau: 1.5, floor: FLOOR, variance_gradient: true, carry: false };
         let found = [logits(&network.forward(&batch), 0), vec![network.loss(&batch)]].concat();
         assert!(deviation(&found, &expected) < 1e-14, "{surrogate:?}: {found:?}");
     }
@@ -124,6 +124,21 @@ fn gradients_are_the_slopes_of_the_loss() {
                 assert!(off < 1e-8, "{surrogate:?}, τ = {tau}, {widths:?}: {off:e}");
                 assert!((gradients.loss - network.loss(&batch)).abs() < 1e-15);
             }
+        }
+    }
+}
+
+#[test]
+fn gradients_of_carried_fields_are_the_slopes_of_the_loss() {
+    let mut random = Random(11);
+    for surrogate in surrogates() {
+        for widths in [&[4, 3, 3, 3, 3, 2][..], &[3, 3, 3, 3, 3, 3], &[4, 3, 3, 3, 2, 2, 2, 2, 2]] {
+            let network = Network { carry: true, ..network(surrogate, widths, 1.3, &mut random) };
+            assert!(!network.carries(1) && network.carries(2) && !network.carries(widths.len() - 2), "{widths:?}");
+            let batch = batch(widths, 3, &mut random);
+            let gradients = network.gradients(&batch);
+            let off = deviation(&flat(&gradients.layers, gradients.tau), &finite_differences(&network, |n| n.loss(&batch)));
+            assert!(off < 1e-8, "{surrogate:?}, {widths:?}: {off:e}");
         }
     }
 }
@@ -167,6 +182,7 @@ fn straight_through_gradients_match_a_hand_calculation() {
         tau: 2.0,
         floor: FLOOR,
         variance_gradient: true,
+        carry: false,
     };
     let batch = Batch { inputs: vec![x.to_vec()], labels: vec![1], noise: vec![] };
     let traces = network.forward(&batch);
@@ -254,7 +270,7 @@ fn variance_keeps_its_digits_where_means_and_neurons_polarise() {
     let layer = |m: f64, bias: f64, outputs, inputs| Layer { means: vec![vec![m; inputs]; outputs], bias: vec![bias; outputs] };
     let batch = Batch { inputs: vec![vec![1.0]], labels: vec![0], noise: vec![] };
     let variances = |surrogate, layers| {
-        let network = Network { surrogate, layers, tau: 1.0, floor: 0.0, variance_gradient: true };
+        let network = Network { surrogate, layers, tau: 1.0, floor: 0.0, variance_gradient: true, carry: false };
         network.forward(&batch).iter().map(|trace| trace.variance[0][0]).collect::<Vec<_>>()
     };
 

@@ -27,7 +27,14 @@ pub fn plain(network: &Network, surrogate: reference::Surrogate) -> reference::N
         means: layer.rows().map(|row| row.iter().map(|&m| f64::from(m)).collect()).collect(),
         bias: layer.bias().iter().map(|&b| f64::from(b)).collect(),
     });
-    reference::Network { surrogate, layers: layers.collect(), tau: network.config().tau, floor: 1e-6, variance_gradient: true }
+    reference::Network {
+        surrogate,
+        layers: layers.collect(),
+        tau: network.config().tau,
+        floor: 1e-6,
+        variance_gradient: true,
+        carry: network.config().carry,
+    }
 }
 
 /// Means `[layer][out][in]` and biases `[layer][out]`, as the oracle takes them.

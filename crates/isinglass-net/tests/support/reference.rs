@@ -18,6 +18,9 @@
 //! `φ(h)` is `erf(ah)` or `tanh(kh)`, and `sign 0 = +1`. A deterministic neuron with `n² = 0` and Σ exactly 0 is `sign h̄`, of slope 0.
 //! STE passes gradients through `sign h` where `|h| ≤ 1`, and through `sign M` everywhere.
 //!
+//! Where fields are carried, a layer begins with the sums of the layers below: of `h̄` without biases and of Σ (deterministic), of `h` without biases (all others). STE's window is then
+//! `|h| ≤ √k` for a sum of k fields, with a slope of `1/√k`.
+//!
 //! The loss is the batch's mean of `−log softmax(logits)[label]`. Gradients are of `M`, `b` and `τ`; where the floor holds Σ, none goes through Σ.
 
 use std::f64::consts::PI;
@@ -123,6 +126,8 @@ pub struct Network {
     pub floor: f64,
     /// Whether gradients go through Σ.
     pub variance_gradient: bool,
+    /// Whether fields are carried between hidden layers with as many inputs as outputs, but not from the first.
+    pub carry: bool,
 }
 
 /// `inputs[sample][pixel]`, `labels[sample]`, and `noise[layer][unit][sample]`, which only LRT reads.
@@ -146,6 +151,8 @@ pub struct Trace {
     pub neuron: Vec<Vec<f64>>,
     /// `1 − x̄²`.
     pub deficit: Vec<Vec<f64>>,
+    /// What a layer above may receive: the sum of fields without biases, of `h̄` in the deterministic surrogate.
+    pub carried: Vec<Vec<f64>>,
     /// Whether the floor holds Σ.
     pub floored: Vec<Vec<bool>>,
     /// Whether the unit is at the limit `x̄ = sign h̄`.
@@ -201,7 +208,9 @@ impl Network {
         let mut trace = Trace::default();
         for (i, row) in means.iter().enumerate() {
             let n = row.len() as f64;
-            for unit_values in [&mut trace.mean_field, &mut trace.variance, &mut trace.field, &mut trace.neuron, &mut trace.deficit] {
+            for unit_values in
+                [&mut trace.mean_field, &mut trace.variance, &mut trace.field, &mut trace.neuron, &mut trace.deficit, &mut trace.carried]
+            {
                 unit_values.push(vec![0.0; samples]);
             }
             trace.floored.push(vec![false; samples]);
@@ -219,8 +228,13 @@ impl Network {
                         (1.0 - m) * (1.0 + m) * x * x
                     };
                 }
-                let mean_field = sum / n.sqrt() + bias[i];
+                let received = if self.carries(l) { before[l - 1].carried[i][t] } else { 0.0 };
+                let without_bias = received + sum / n.sqrt();
+                let mean_field = without_bias + bias[i];
                 variance /= n;
+                if self.carries(l) && matches!(self.surrogate, Surrogate::Deterministic { .. }) {
+                    variance += before[l - 1].variance[i][t];
+                }
                 if !self.surrogate.has_variance() {
                     variance = 0.0;
                 } else if let Some(frozen) = frozen {
@@ -241,6 +255,10 @@ impl Network {
                     Surrogate::Continuous { .. } | Surrogate::Ste => mean_field,
                 };
                 trace.field[i][t] = field;
+                trace.carried[i][t] = match self.surrogate {
+                    Surrogate::Deterministic { .. } => without_bias,
+                    _ => field - bias[i],
+                };
 
                 if is_output {
                     trace.neuron[i][t] = match self.surrogate {
@@ -293,17 +311,30 @@ impl Network {
             let mut upstream = softmax(&logits);
             upstream[batch.labels[t]] -= 1.0;
             upstream.iter_mut().for_each(|g| *g /= samples as f64);
+            // ∂loss/∂(what this layer passes on): of the carried field and, in the deterministic surrogate, of its variance.
+            let mut passed_on: Vec<[f64; 2]> = Vec::new();
 
             for l in (0..self.layers.len()).rev() {
                 let means = &self.layers[l].means;
                 let n = means[0].len() as f64;
                 let mut downstream = vec![0.0; means[0].len()];
+                let mut received = Vec::new();
                 for i in 0..means.len() {
                     let (by_mean_field, by_variance, by_tau) = self.unit_slopes(l, i, t, &traces, batch);
-                    let to_mean_field = upstream[i] * by_mean_field;
-                    let to_variance = if self.variance_gradient { upstream[i] * by_variance } else { 0.0 };
+                    let [above, variance_above] = passed_on.get(i).copied().unwrap_or_default();
+                    let to_mean_field = upstream[i] * by_mean_field + above;
+                    let to_variance = match self.surrogate {
+                        _ if !self.variance_gradient => 0.0,
+                        Surrogate::Deterministic { .. } => upstream[i] * by_variance + variance_above,
+                        // Only the layer's own noise has this variance, and all that is passed on depends on it.
+                        _ if traces[l].floored[i][t] || traces[l].variance[i][t] == 0.0 => 0.0,
+                        _ => to_mean_field * batch.noise[l][i][t] / (2.0 * traces[l].variance[i][t].sqrt()),
+                    };
                     gradients.tau += upstream[i] * by_tau;
-                    gradients.layers[l].bias[i] += to_mean_field;
+                    gradients.layers[l].bias[i] += upstream[i] * by_mean_field;
+                    if self.carries(l) {
+                        received.push([to_mean_field, to_variance]);
+                    }
                     for j in 0..means[i].len() {
                         let m = means[i][j];
                         let x = self.layer_input(l, j, t, &traces, batch);
@@ -313,6 +344,7 @@ impl Network {
                     }
                 }
                 upstream = downstream;
+                passed_on = received;
             }
         }
         gradients
@@ -342,13 +374,23 @@ impl Network {
             _ if is_output => (self.tau, field),
             _ if trace.sign_limit[i][t] => (0.0, 0.0),
             Some(activation) => (activation.slope(field), 0.0),
-            None => (if field.abs() <= 1.0 { 1.0 } else { 0.0 }, 0.0),
+            None => {
+                let fields = 1 + (0..=l).rev().take_while(|&l| self.carries(l)).count();
+                let window = (fields as f64).sqrt();
+                (if field.abs() <= window { 1.0 / window } else { 0.0 }, 0.0)
+            }
         };
         (slope * field_by_mean, unless_floored(slope * field_by_variance), by_tau)
     }
 
     fn layer_input(&self, l: usize, j: usize, t: usize, before: &[Trace], batch: &Batch) -> f64 {
         if l == 0 { batch.inputs[t][j] } else { before[l - 1].neuron[j][t] }
+    }
+
+    /// Whether layer `l` receives the field of the one below: both are hidden layers with N inputs and N outputs, and neither is the first.
+    pub fn carries(&self, l: usize) -> bool {
+        let is_square = |layer: &Layer| layer.means.len() == layer.means[0].len();
+        self.carry && l >= 2 && l + 1 < self.layers.len() && is_square(&self.layers[l]) && is_square(&self.layers[l - 1])
     }
 
     fn inputs_are_random(&self, l: usize) -> bool {
