@@ -1,4 +1,4 @@
-//! From counts to spins, on every instruction set.
+//! Counts that are carried, and from counts to spins, on every instruction set.
 
 use isinglass_simd::{Kernel, Lanes};
 
@@ -29,6 +29,26 @@ impl<const IMAGES: usize> Kernel for Compare<'_, IMAGES> {
         for ((counts, limits), spins) in last.iter().zip(last_limits).zip(last_spins) {
             for (spins, counts) in spins.iter_mut().zip(counts) {
                 *spins = u32::from(l.at_most(counts, limits));
+            }
+        }
+    }
+}
+
+/// Adds the counts of the layer before: the sum of `m` layers with `N` inputs is `mN` minus twice the counts of all of them.
+pub struct Carry<'a> {
+    pub counts: &'a mut [Counts],
+    pub carried: &'a [Counts],
+}
+
+impl Kernel for Carry<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes, const ROWS: usize, const VECTORS: usize>(self, _: L) {
+        for (counts, carried) in self.counts.iter_mut().zip(self.carried) {
+            // Lane by lane, which the compiler turns into vectors of the instruction set.
+            for (count, carried) in counts.iter_mut().zip(carried) {
+                *count += carried;
             }
         }
     }
