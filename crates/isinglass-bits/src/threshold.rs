@@ -39,8 +39,8 @@ pub fn threshold_of_spins(inputs: usize, bias: f32) -> i32 {
 /// ```
 pub fn threshold_of_carried(inputs: usize, layers: usize, bias: f32) -> i32 {
     let root = libm::sqrt(inputs as f64);
-    let largest = (inputs as i64).saturating_mul(layers as i64).min(MAX_SUM.into());
-    first(largest, |sum| sum as f64 / root + f64::from(bias) >= 0.0)
+    let largest = inputs.saturating_mul(layers).min(MAX_SUM as usize);
+    first(largest as i64, |sum| sum as f64 / root + f64::from(bias) >= 0.0)
 }
 
 /// The threshold of a neuron with `inputs` bytes as inputs, whose weights sum to `row_sum`.

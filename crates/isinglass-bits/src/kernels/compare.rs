@@ -45,11 +45,9 @@ impl Kernel for Carry<'_> {
 
     #[inline(always)]
     fn run<L: Lanes, const ROWS: usize, const VECTORS: usize>(self, _: L) {
-        for (counts, carried) in self.counts.iter_mut().zip(self.carried) {
-            // Lane by lane, which the compiler turns into vectors of the instruction set.
-            for (count, carried) in counts.iter_mut().zip(carried) {
-                *count += carried;
-            }
+        // One loop over all numbers: the compiler makes vectors of it, where of loops within loops it makes gathers.
+        for (count, carried) in self.counts.as_flattened_mut().iter_mut().zip(self.carried.as_flattened()) {
+            *count += carried;
         }
     }
 }
