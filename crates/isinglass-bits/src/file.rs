@@ -12,10 +12,13 @@
 //!
 //! Weights are U8, thresholds I32, the others F32.
 //! The metadata have one key, `isinglass-bits`, with JSON: the format, the number of inputs, the scale of the logits, the preprocessing, the images' shape, the provenance, the names of the classes if they have any,
-//! and the SHA-256 of these and of all tensors in the order above.
+//! which layers carry if any do, and the SHA-256 of these and of all tensors in the order above.
 //! So the file is as long as its bits and thresholds, plus a header of a kilobyte, whatever the depth.
 //!
-//! `format` is 1 for a model of bytes whose classes have no names, and 2 otherwise, so that older versions read every file they understand.
+//! `carries` lists the layers that carry as ranges `[begin, end]`, `end` excluded, the first layer being 0: `[[2, 5]]` for layers 2, 3 and 4.
+//! Ranges ascend and do not touch, so that there is one way to write them.
+//!
+//! `format` is 3 if a layer carries; otherwise it is 1 for a model of bytes whose classes have no names, and 2 for the rest, so that older versions read every file they understand.
 //!
 //! A file is accepted only if every size fits, every padding bit is 0 and the checksum matches.
 //! No size in the file makes the reader allocate more memory than the file itself takes.
@@ -23,6 +26,7 @@
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec;
 use alloc::vec::Vec;
 
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
@@ -37,6 +41,8 @@ const KEY: &str = "isinglass-bits";
 const PLAIN: u32 = 1;
 /// The layout with a quantiser, class names, or both.
 const EXTENDED: u32 = 2;
+/// The layout with layers that carry, and with whatever else there may be.
+const CARRYING: u32 = 3;
 
 /// The part of the metadata that every format has.
 #[derive(Deserialize)]
@@ -55,6 +61,8 @@ struct Metadata {
     provenance: BTreeMap<String, String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     class_names: Option<Vec<String>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    carries: Option<Vec<(usize, usize)>>,
     sha256: String,
 }
 
@@ -78,6 +86,7 @@ impl PackedModel {
             image: self.image(),
             provenance: self.provenance.clone(),
             class_names: self.class_names().map(<[String]>::to_vec),
+            carries: self.carries(),
             sha256: String::new(),
         };
         let text = |metadata: &Metadata| serde_json::to_string(metadata).expect("plain numbers and strings");
@@ -112,9 +121,9 @@ impl PackedModel {
         })?;
         let damaged = |error: serde_json::Error| Error::File(format!("damaged metadata ({error})"));
         let Version { format } = serde_json::from_str(text).map_err(damaged)?;
-        if ![PLAIN, EXTENDED].contains(&format) {
+        if ![PLAIN, EXTENDED, CARRYING].contains(&format) {
             return Err(Error::File(format!(
-                "a packed network of format {format}, but this version of isinglass reads only {PLAIN} and {EXTENDED}: update isinglass, or pack the run again with this version"
+                "a packed network of format {format}, but this version of isinglass reads only {PLAIN}, {EXTENDED} and {CARRYING}: update isinglass, or pack the run again with this version"
             )));
         }
         let metadata: Metadata = serde_json::from_str(text).map_err(damaged)?;
@@ -122,6 +131,9 @@ impl PackedModel {
         let model = read_model(&tensors, &metadata)?;
         if model.format() != format {
             return Err(Error::File(format!("damaged: format {format} with the contents of format {}", model.format())));
+        }
+        if model.carries() != metadata.carries {
+            return Err(Error::File("damaged: an empty list of layers that carry".into()));
         }
         // The text as it was written, not as it was parsed: a changed digit may still be the same number.
         let found = sum_of(&text.replacen(&metadata.sha256, "", 1), model.tensors().iter().map(|tensor| &*tensor.bytes));
@@ -156,7 +168,17 @@ impl PackedModel {
     }
 
     fn format(&self) -> u32 {
-        if self.quantiser().is_none() && self.class_names().is_none() { PLAIN } else { EXTENDED }
+        match (self.carrying_layers().is_empty(), self.quantiser(), self.class_names()) {
+            (false, _, _) => CARRYING,
+            (true, None, None) => PLAIN,
+            _ => EXTENDED,
+        }
+    }
+
+    /// The layers that carry, as the metadata list them.
+    fn carries(&self) -> Option<Vec<(usize, usize)>> {
+        let ranges: Vec<(usize, usize)> = self.carrying_layers().into_iter().map(|range| (range.start, range.end)).collect();
+        (!ranges.is_empty()).then_some(ranges)
     }
 
     fn tensors(&self) -> Vec<Tensor> {
@@ -269,6 +291,7 @@ fn read_model(tensors: &SafeTensors<'_>, metadata: &Metadata) -> Result<PackedMo
         }
         columns = rows;
     }
+    let carries = read_carries(metadata.carries.as_deref().unwrap_or(&[]), layers.first().map_or(0, Vec::len))?;
     let (weights, bias) = (find(tensors, "output.weights", Dtype::U8)?, find(tensors, "output.bias", Dtype::F32)?);
     let &[count, classes, stride] = weights.shape() else {
         return Err(Error::File(format!("damaged: output.weights has shape {:?}", weights.shape())));
@@ -280,6 +303,7 @@ fn read_model(tensors: &SafeTensors<'_>, metadata: &Metadata) -> Result<PackedMo
     let networks = layers.into_iter().zip(outputs).map(|(layers, (weights, bias))| {
         let weights = BitMatrix::new(classes, columns, weights.to_vec())?;
         let bias = floats(bias);
+        let layers = layers.into_iter().zip(&carries).map(|(layer, &carries)| layer.carrying(carries)).collect::<Result<_, _>>()?;
         PackedNetwork::from_layers(layers, Output::new(weights, bias)?)
     });
     let mut model = PackedModel::new(networks.collect::<Result<_, _>>()?, metadata.preprocessing, metadata.tau)?;
@@ -294,6 +318,20 @@ fn read_model(tensors: &SafeTensors<'_>, metadata: &Metadata) -> Result<PackedMo
     }
     model.provenance = metadata.provenance.clone();
     Ok(model)
+}
+
+/// Which of the layers carry, given in ascending ranges that do not touch.
+fn read_carries(ranges: &[(usize, usize)], depth: usize) -> Result<Vec<bool>, Error> {
+    let mut carries = vec![false; depth];
+    let mut least = 0;
+    for &(begin, end) in ranges {
+        if !(least <= begin && begin < end && end <= depth) {
+            return Err(Error::File(format!("damaged: the range of carrying layers [{begin}, {end}] must lie within [{least}, {depth}]")));
+        }
+        carries[begin..end].fill(true);
+        least = end + 1;
+    }
+    Ok(carries)
 }
 
 fn read_quantiser(tensors: &SafeTensors<'_>) -> Result<Option<Quantiser>, Error> {

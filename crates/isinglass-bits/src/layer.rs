@@ -5,7 +5,29 @@ use alloc::vec::Vec;
 
 use crate::{BitMatrix, Error};
 
+/// A layer as it was trained: its weights, its biases, and whether it carries.
+///
+/// The field of neuron `i` is `s_i/√N + b_i`, where `s_i = Σ_j S_ij x_j`, plus the `s_i` of the layer before if the layer carries. Biases are not carried.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BiasedLayer {
+    /// `S`, a row for every neuron.
+    pub weights: BitMatrix,
+    /// `b`, one for every neuron.
+    pub bias: Vec<f32>,
+    /// Whether the sums of the layer before are added to its own.
+    pub carries: bool,
+}
+
+impl From<(BitMatrix, Vec<f32>)> for BiasedLayer {
+    /// A layer that does not carry.
+    fn from((weights, bias): (BitMatrix, Vec<f32>)) -> Self {
+        Self { weights, bias, carries: false }
+    }
+}
+
 /// A layer of ±1 neurons: neuron `i` is +1 where `Σ_j S_ij x_j ≥ t_i`.
+///
+/// In a layer that [carries](PackedLayer::carrying), the sum of neuron `i` of the layer before is added first.
 ///
 /// ```
 /// use isinglass_bits::{BitMatrix, PackedLayer};
@@ -19,6 +41,7 @@ use crate::{BitMatrix, Error};
 pub struct PackedLayer {
     weights: BitMatrix,
     thresholds: Vec<i32>,
+    carries: bool,
 }
 
 impl PackedLayer {
@@ -31,7 +54,31 @@ impl PackedLayer {
         if thresholds.len() != weights.rows() {
             return Err(Error::Shape(format!("{} thresholds for {} neurons", thresholds.len(), weights.rows())));
         }
-        Ok(Self { weights, thresholds })
+        Ok(Self { weights, thresholds, carries: false })
+    }
+
+    /// The same layer, which adds its sums to those of the layer before, whatever that one carries included; or which does not.
+    ///
+    /// [`PackedNetwork::from_layers`](crate::PackedNetwork::from_layers) checks that there is such a layer.
+    ///
+    /// ```
+    /// use isinglass_bits::{BitMatrix, PackedLayer};
+    ///
+    /// let layer = |rows, columns| PackedLayer::new(BitMatrix::from_fn(rows, columns, |_, _| true), vec![0; rows]);
+    /// assert!(layer(3, 3)?.carrying(true)?.carries());
+    /// assert!(layer(3, 2)?.carrying(true).is_err()); // sums of 3 and of 2 inputs have different units
+    /// # Ok::<(), isinglass_bits::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Shape`] if it carries but does not have as many neurons as inputs.
+    pub fn carrying(self, carries: bool) -> Result<Self, Error> {
+        if carries && self.inputs() != self.neurons() {
+            let (inputs, neurons) = (self.inputs(), self.neurons());
+            return Err(Error::Shape(format!("a layer that carries needs as many neurons as inputs, not {neurons} and {inputs}")));
+        }
+        Ok(Self { carries, ..self })
     }
 
     /// `S`, a row for every neuron.
@@ -42,6 +89,11 @@ impl PackedLayer {
     /// `t`, one for every neuron.
     pub fn thresholds(&self) -> &[i32] {
         &self.thresholds
+    }
+
+    /// Whether the sums of the layer before are added to its own.
+    pub fn carries(&self) -> bool {
+        self.carries
     }
 
     /// Number of inputs.

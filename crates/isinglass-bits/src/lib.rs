@@ -2,6 +2,7 @@
 //!
 //! Weights and neurons are ±1, one bit each.
 //! A layer's sum is counted with XNOR and popcount, a neuron compares that sum with an integer ([`threshold_of_spins`]), and the first layer takes raw bytes.
+//! A layer may carry: it adds its sums to those of the layer before, so that deep networks have skip connections in whole numbers ([`PackedLayer::carrying`]).
 //! Nothing is rounded, so every machine gives the same answer.
 //! Tables of real numbers are turned into bytes first, by a rule that is stored with the network ([`Quantiser`]).
 //! Files are safetensors, as large as their bits.
@@ -32,6 +33,7 @@
 
 extern crate alloc;
 
+mod carry;
 mod error;
 mod export;
 mod file;
@@ -48,9 +50,10 @@ pub mod quantiser;
 mod threshold;
 mod values;
 
+pub use carry::MAX_SUM;
 pub use error::Error;
 pub use kernels::Isa;
-pub use layer::{Output, PackedLayer};
+pub use layer::{BiasedLayer, Output, PackedLayer};
 pub use matrix::{BitMatrix, MAX_COLUMNS};
 pub use model::PackedModel;
 pub use network::PackedNetwork;
@@ -59,5 +62,5 @@ pub use predictor::Predictor;
 pub use preprocessing::Preprocessing;
 pub use products::Products;
 pub use quantiser::Quantiser;
-pub use threshold::{threshold_of_bytes, threshold_of_spins};
+pub use threshold::{threshold_of_bytes, threshold_of_carried, threshold_of_spins};
 pub use values::Values;

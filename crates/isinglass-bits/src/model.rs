@@ -20,6 +20,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use crate::{Error, Isa, PackedNetwork, Predictor, Preprocessing, Quantiser};
 
@@ -43,7 +44,7 @@ impl PackedModel {
     ///
     /// # Errors
     ///
-    /// [`Error::Shape`] if there are no networks or their shapes differ, [`Error::Value`] if `tau` is not finite and above 0.
+    /// [`Error::Shape`] if there are no networks, or they differ in shape or in the layers that carry; [`Error::Value`] if `tau` is not finite and above 0.
     pub fn new(networks: Vec<PackedNetwork>, preprocessing: Preprocessing, tau: f64) -> Result<Self, Error> {
         if !(tau > 0.0 && tau.is_finite()) {
             return Err(Error::Value(format!("tau = {tau}: the scale of the logits must be finite and above 0")));
@@ -52,6 +53,13 @@ impl PackedModel {
         let sizes = first.sizes();
         if networks.iter().any(|network| network.sizes() != sizes) {
             return Err(Error::Shape("all networks of an ensemble must have the same shape".into()));
+        }
+        let carrying = first.carrying_layers();
+        if let Some(other) = networks.iter().position(|network| network.carrying_layers() != carrying) {
+            return Err(Error::Shape(format!(
+                "all networks of an ensemble must carry in the same layers: network 0 carries in {carrying:?}, network {other} in {:?}",
+                networks[other].carrying_layers()
+            )));
         }
         Ok(Self { networks, preprocessing, tau, quantiser: None, class_names: None, image: None, provenance: BTreeMap::new() })
     }
@@ -125,6 +133,11 @@ impl PackedModel {
     /// The logits are this factor times the fields of the output.
     pub fn tau(&self) -> f64 {
         self.tau
+    }
+
+    /// Which layers of neurons carry, in every network, as [`PackedNetwork::carrying_layers`].
+    pub fn carrying_layers(&self) -> Vec<Range<usize>> {
+        self.networks[0].carrying_layers()
     }
 
     /// Sizes from the inputs to the classes.

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use crate::kernels::{ByteWeights, Counts, GROUP, Images, Scratch, SpinPanels, limits_of_bytes, limits_of_spins, words_of};
 use crate::prediction::{argmax, softmax};
-use crate::{Error, Isa, PackedModel, Prediction, Quantiser, Values};
+use crate::{Error, Isa, PackedLayer, PackedModel, Prediction, Quantiser, Values};
 
 /// Rows that go through the network side by side.
 const TILE: usize = 8;
@@ -49,12 +49,19 @@ struct Plan {
 
 struct PlannedNetwork {
     input: ByteWeights,
-    /// The limits of the first layer, then of every layer in `hidden`.
-    limits: Vec<Vec<Counts>>,
-    hidden: Vec<SpinPanels>,
+    input_limits: Vec<Counts>,
+    hidden: Vec<PlannedLayer>,
     output: SpinPanels,
     /// Inputs of the output layer.
     last: i32,
+}
+
+/// A layer on spins.
+struct PlannedLayer {
+    panels: SpinPanels,
+    limits: Vec<Counts>,
+    /// Whether the counts of the layer before are added to its own.
+    carries: bool,
 }
 
 impl Predictor {
@@ -278,10 +285,15 @@ impl Plan {
 impl PlannedNetwork {
     fn new(network: &crate::PackedNetwork, isa: Isa) -> Self {
         let (first, hidden) = network.layers().split_first().expect("at least one hidden layer");
+        let planned = |(layer, largest): (&PackedLayer, i32)| PlannedLayer {
+            panels: isa.spin_panels(layer.weights()),
+            limits: limits_of_spins(layer, largest),
+            carries: layer.carries(),
+        };
         Self {
             input: isa.byte_panels(first.weights()),
-            limits: core::iter::once(limits_of_bytes(first)).chain(hidden.iter().map(limits_of_spins)).collect(),
-            hidden: hidden.iter().map(|layer| isa.spin_panels(layer.weights())).collect(),
+            input_limits: limits_of_bytes(first),
+            hidden: hidden.iter().zip(network.largest_sums().into_iter().skip(1)).map(planned).collect(),
             output: isa.spin_panels(network.output().weights()),
             last: network.output().inputs() as i32,
         }
@@ -295,18 +307,22 @@ struct Workspace<const IMAGES: usize> {
     /// The spins of a layer: 32 of each row, then the next 32.
     spins: Vec<[u32; IMAGES]>,
     counts: Vec<Counts>,
+    /// The counts of the layer before, if a layer carries; otherwise empty.
+    carried: Vec<Counts>,
     scratch: Scratch<IMAGES>,
 }
 
 impl<const IMAGES: usize> Workspace<IMAGES> {
     fn new(plan: &Plan) -> Self {
         let network = &plan.networks[0];
-        let groups = network.hidden.iter().chain([&network.output]).map(|panels| panels.groups).chain([network.input.groups()]);
-        let groups = groups.max().unwrap_or(0);
+        let hidden = network.hidden.iter().map(|layer| layer.panels.groups);
+        let groups = hidden.chain([network.output.groups, network.input.groups()]).max().unwrap_or(0);
+        let carries = network.hidden.iter().any(|layer| layer.carries);
         let mut workspace = Self {
             images: Images::default(),
             spins: vec![[0; IMAGES]; words_of(groups * GROUP)],
             counts: vec![[0; GROUP]; groups * IMAGES],
+            carried: vec![[0; GROUP]; if carries { groups * IMAGES } else { 0 }],
             scratch: Scratch::default(),
         };
         // The kernels allocate whatever else they need now.
@@ -320,15 +336,17 @@ impl<const IMAGES: usize> Workspace<IMAGES> {
         isa.arrange(images, plan.inputs, &mut self.images);
         for (index, network) in plan.networks.iter().enumerate() {
             isa.deficits(&network.input, &self.images, &mut self.counts);
-            let mut limits = network.limits.iter();
-            let mut fire = |counts: &[Counts], spins: &mut [[u32; IMAGES]]| {
-                let limits = limits.next().expect("a list of limits for every layer");
-                isa.compare(&counts[..limits.len() * IMAGES], limits, spins);
-            };
-            fire(&self.counts, &mut self.spins);
-            for panels in &network.hidden {
+            isa.compare(&self.counts[..network.input_limits.len() * IMAGES], &network.input_limits, &mut self.spins);
+            for PlannedLayer { panels, limits, carries } in &network.hidden {
+                let used = limits.len() * IMAGES;
+                if *carries {
+                    core::mem::swap(&mut self.counts, &mut self.carried);
+                }
                 isa.mismatches(panels, &self.spins[..panels.words], &mut self.counts, &mut self.scratch);
-                fire(&self.counts, &mut self.spins);
+                if *carries {
+                    isa.carry(&mut self.counts[..used], &self.carried[..used]);
+                }
+                isa.compare(&self.counts[..used], limits, &mut self.spins);
             }
             isa.mismatches(&network.output, &self.spins[..network.output.words], &mut self.counts, &mut self.scratch);
             for (image, sums) in sums.chunks_exact_mut(plan.sums_per_row()).enumerate() {

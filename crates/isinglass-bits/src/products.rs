@@ -43,13 +43,13 @@ impl Products {
     ///
     /// # Errors
     ///
-    /// [`Error::Shape`] if the number of thresholds is not that of neurons.
+    /// [`Error::Shape`] if the layer carries.
     pub fn new(layer: &PackedLayer, isa: Isa) -> Result<Self, Error> {
         let (neurons, inputs) = (layer.weights().rows(), layer.weights().columns());
-        if layer.thresholds().len() != neurons {
-            return Err(Error::Shape(format!("{} thresholds for {neurons} neurons", layer.thresholds().len())));
+        if layer.carries() {
+            return Err(Error::Shape("a layer that carries needs the sums of the layer before: predict with the whole network".into()));
         }
-        let plan = Plan { isa, panels: isa.spin_panels(layer.weights()), limits: limits_of_spins(layer), inputs, neurons };
+        let plan = Plan { isa, panels: isa.spin_panels(layer.weights()), limits: limits_of_spins(layer, inputs as i32), inputs, neurons };
         Ok(Self { tile: Workspace::new(&plan), single: Workspace::new(&plan), plan: Arc::new(plan) })
     }
 

@@ -5,6 +5,7 @@
 //! ```text
 //! s/√N + b                                where the inputs are spins, −N ≤ s ≤ N
 //! (s − offset·Σ_j S_j)·scale/√N + b       where the inputs are bytes, −255N ≤ s ≤ 255N
+//! s/√N + b                                where the sums of m layers add up, −mN ≤ s ≤ mN
 //! ```
 //!
 //! so there is one integer `t` with `neuron = +1 ⇔ s ≥ t`.
@@ -20,12 +21,26 @@
 //! assert_eq!(threshold_of_spins(100, -20.0), 101); // never
 //! ```
 
-use crate::Preprocessing;
+use crate::{MAX_SUM, Preprocessing};
 
 /// The threshold of a neuron with `inputs` spins as inputs.
 pub fn threshold_of_spins(inputs: usize, bias: f32) -> i32 {
+    threshold_of_carried(inputs, 1, bias)
+}
+
+/// The threshold of a neuron where the sums of `layers` layers, each with `inputs` spins as inputs, add up.
+/// Sums beyond [`MAX_SUM`], which no network has, are not considered.
+///
+/// ```
+/// use isinglass_bits::{threshold_of_carried, threshold_of_spins};
+///
+/// assert_eq!(threshold_of_spins(100, 20.0), -100); // always +1, as no sum is smaller
+/// assert_eq!(threshold_of_carried(100, 3, 20.0), -200); // with two more layers some are
+/// ```
+pub fn threshold_of_carried(inputs: usize, layers: usize, bias: f32) -> i32 {
     let root = libm::sqrt(inputs as f64);
-    first(inputs as i64, |sum| sum as f64 / root + f64::from(bias) >= 0.0)
+    let largest = inputs.saturating_mul(layers).min(MAX_SUM as usize);
+    first(largest as i64, |sum| sum as f64 / root + f64::from(bias) >= 0.0)
 }
 
 /// The threshold of a neuron with `inputs` bytes as inputs, whose weights sum to `row_sum`.

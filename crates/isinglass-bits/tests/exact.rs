@@ -2,7 +2,9 @@
 
 mod support;
 
-use isinglass_bits::{BitMatrix, Isa, PackedModel, Predictor, Preprocessing, threshold_of_bytes, threshold_of_spins};
+use isinglass_bits::{
+    BitMatrix, Isa, MAX_COLUMNS, PackedModel, Predictor, Preprocessing, threshold_of_bytes, threshold_of_carried, threshold_of_spins,
+};
 use support::{Plain, Random, images, network};
 
 /// Around the sizes of bytes, words, and panels of 16 and 32; and the widths of the paper's networks and the benchmarks.
@@ -75,39 +77,71 @@ fn decompose(value: f32) -> (i64, i32) {
 
 #[test]
 fn thresholds_of_spins_are_exact_at_every_edge() {
-    let mut random = Random(7);
     let mut ties = 0;
     for inputs in [1, 2, 49, 63, 64, 65, 100, 501, 784, 1000, 2401, 4096, 65_536] {
-        let root = (inputs as f64).sqrt();
-        for trial in 0..400 {
-            // A third of the biases put the field of some sum to 0 as nearly as a float can, a third are whole numbers of 1/2⁹.
-            let sum = random.below(2 * inputs + 1) as f64 - inputs as f64;
-            let bias = match trial % 3 {
-                0 => (-sum / root) as f32,
-                1 => (random.signed() * 512.0).round() / 512.0,
-                _ => random.signed(),
-            };
-            if bias != 0.0 && bias.abs() < 1e-6 {
-                continue; // beyond the integers of the check
-            }
-            let threshold = i64::from(threshold_of_spins(inputs, bias));
-            let limit = inputs as i64;
-            assert!((-limit..=limit + 1).contains(&threshold));
-            assert!(threshold > limit || is_up_exactly(threshold, inputs, bias), "{inputs} inputs, bias {bias}: {threshold} is too low");
-            assert!(
-                threshold == -limit || !is_up_exactly(threshold - 1, inputs, bias),
-                "{inputs} inputs, bias {bias}: {threshold} is too high"
-            );
-            let (mantissa, exponent) = decompose(bias);
-            ties += usize::from(
-                exponent <= 0 && mantissa != 0 && {
-                    let squared = i128::from(threshold) * i128::from(threshold);
-                    squared << (-2 * exponent) == i128::from(mantissa) * i128::from(mantissa) * inputs as i128
-                },
-            );
-        }
+        ties += assert_thresholds_are_exact(inputs, 1, 1e-6);
     }
     assert!(ties > 100, "only {ties} fields of exactly 0 were met");
+}
+
+#[test]
+fn thresholds_of_carried_sums_are_exact_at_every_edge() {
+    let mut ties = 0;
+    for inputs in [1, 2, 49, 63, 64, 65, 100, 501, 784, 1000, 2401, 4096, 65_536] {
+        for layers in [2, 3, 59, 1000] {
+            ties += assert_thresholds_are_exact(inputs, layers, 1e-3);
+        }
+    }
+    assert!(ties > 400, "only {ties} fields of exactly 0 were met");
+}
+
+/// Checks thresholds of biases of at least `least`, beyond which the integers of the check would overflow; counts fields of exactly 0.
+fn assert_thresholds_are_exact(inputs: usize, layers: usize, least: f32) -> usize {
+    let mut random = Random(7);
+    let mut ties = 0;
+    let (root, largest) = ((inputs as f64).sqrt(), inputs * layers);
+    for trial in 0..400 {
+        // A third of the biases put the field of some sum to 0 as nearly as a float can, a third are whole numbers of 1/2⁹.
+        let sum = random.below(2 * largest + 1) as f64 - largest as f64;
+        let bias = match trial % 3 {
+            0 => (-sum / root) as f32,
+            1 => (layers as f32 * random.signed() * 512.0).round() / 512.0,
+            _ => layers as f32 * random.signed(),
+        };
+        if bias != 0.0 && bias.abs() < least {
+            continue;
+        }
+        let threshold = i64::from(threshold_of_carried(inputs, layers, bias));
+        let limit = largest as i64;
+        let at = format!("{layers} layers of {inputs} inputs, bias {bias}: {threshold}");
+        assert!((-limit..=limit + 1).contains(&threshold), "{at}");
+        assert!(threshold > limit || is_up_exactly(threshold, inputs, bias), "{at} is too low");
+        assert!(threshold == -limit || !is_up_exactly(threshold - 1, inputs, bias), "{at} is too high");
+        if layers == 1 {
+            assert_eq!(i64::from(threshold_of_spins(inputs, bias)), threshold);
+        }
+        let (mantissa, exponent) = decompose(bias);
+        ties += usize::from(
+            exponent <= 0 && mantissa != 0 && {
+                let squared = i128::from(threshold) * i128::from(threshold);
+                squared << (-2 * exponent) == i128::from(mantissa) * i128::from(mantissa) * inputs as i128
+            },
+        );
+    }
+    ties
+}
+
+#[test]
+fn thresholds_of_the_largest_sums_fit_32_bits() {
+    let (inputs, layers) = (MAX_COLUMNS, 2047);
+    let largest = (inputs * layers) as i32;
+    assert_eq!(threshold_of_carried(inputs, layers, f32::MAX), -largest);
+    assert_eq!(threshold_of_carried(inputs, layers, f32::MIN), largest + 1);
+    // √2²⁰ = 1024.
+    assert_eq!(threshold_of_carried(inputs, layers, -1_000_000.5), 1_024_000_512);
+    // Sums that no network has.
+    assert_eq!(threshold_of_carried(inputs, 2048, f32::MIN), i32::MAX);
+    assert_eq!(threshold_of_carried(usize::MAX, usize::MAX, f32::MIN), i32::MAX);
 }
 
 #[test]

@@ -16,9 +16,11 @@ fn matrix(random: &mut Random, rows: usize, columns: usize) -> BitMatrix {
 }
 
 /// Thresholds near typical sums, so that being off by one shows, and some that no sum reaches.
-fn layer(random: &mut Random, rows: usize, columns: usize, largest: i64) -> PackedLayer {
-    let spread = largest * (columns as f64).sqrt() as i64;
-    let never_or_always = [i32::MIN, i32::MAX, -(largest as i32) * columns as i32, largest as i32 * columns as i32 + 1];
+/// Inputs are at most `largest`, and the sums of `summed` layers add up.
+fn layer(random: &mut Random, rows: usize, columns: usize, largest: i64, summed: usize) -> PackedLayer {
+    let spread = largest * ((summed * columns) as f64).sqrt() as i64;
+    let limit = largest as i32 * (summed * columns) as i32;
+    let never_or_always = [i32::MIN, i32::MAX, -limit, limit + 1];
     let mut threshold = |row: usize| if row % 16 == 15 { never_or_always[row / 16 % 4] } else { within(random, spread) };
     let thresholds = (0..rows).map(&mut threshold).collect();
     PackedLayer::new(matrix(random, rows, columns), thresholds).unwrap()
@@ -30,10 +32,20 @@ fn usual_bias(random: &mut Random) -> f32 {
 
 /// Networks of sizes from the inputs to the classes.
 fn model(random: &mut Random, count: usize, sizes: &[usize], bias: fn(&mut Random) -> f32) -> PackedModel {
+    carrying(random, count, sizes, &[], bias)
+}
+
+/// Networks some of whose layers carry.
+fn carrying(random: &mut Random, count: usize, sizes: &[usize], carrying: &[usize], bias: fn(&mut Random) -> f32) -> PackedModel {
     let [widths @ .., classes] = sizes else { panic!("{sizes:?}") };
     let network = |_| {
-        let layers = widths.windows(2).enumerate();
-        let layers = layers.map(|(index, pair)| layer(random, pair[1], pair[0], if index == 0 { 255 } else { 1 })).collect();
+        let mut summed = 0;
+        let packed = |(index, pair): (usize, &[usize])| {
+            let carries = carrying.contains(&index);
+            summed = if carries { summed + 1 } else { 1 };
+            layer(random, pair[1], pair[0], if index == 0 { 255 } else { 1 }, summed).carrying(carries).unwrap()
+        };
+        let layers = widths.windows(2).enumerate().map(packed).collect();
         let bias = (0..*classes).map(|_| bias(random)).collect();
         PackedNetwork::from_layers(layers, Output::new(matrix(random, *classes, widths[widths.len() - 1]), bias).unwrap()).unwrap()
     };
@@ -52,7 +64,7 @@ fn images(random: &mut Random, inputs: usize) -> Vec<u8> {
     images
 }
 
-/// Odd widths, depths from 1 to 4, ensembles, and ties.
+/// Odd widths, depths from 1 to 4, ensembles, and ties; and networks that carry.
 fn models() -> Vec<PackedModel> {
     let shapes: [(usize, &[usize]); 13] = [
         (1, &[1, 1, 1]),
@@ -75,6 +87,15 @@ fn models() -> Vec<PackedModel> {
     models.push(model(&mut random, 1, &[20, 16, 8, 10], |_| 0.0));
     models.push(model(&mut random, 3, &[20, 16, 2, 11], |_| 0.0));
     models.push(model(&mut random, 1, &[20, 16, 4, 30], |random| [0.0, -0.0, 1e-45, -1e-40, 1.2e-38][random.bits() as usize % 5]));
+    let deep: Vec<usize> = [33].into_iter().chain([47; 60]).chain([10]).collect();
+    models.push(carrying(&mut random, 1, &deep, &(2..60).collect::<Vec<_>>(), usual_bias));
+    models.push(carrying(&mut random, 3, &deep, &(2..60).filter(|layer| layer % 7 != 0).collect::<Vec<_>>(), usual_bias));
+    for width in [1, 2, 3, 31, 32, 33, 65, 300] {
+        models.push(carrying(&mut random, 1, &[5, width, width, width, width, 3], &[2, 3], usual_bias));
+    }
+    // Chains that end where the width changes, or because a layer does not carry; the widest layer is in none of them.
+    let sizes = [30, 130, 17, 17, 17, 5, 5, 5, 64, 64, 64, 64, 64, 7, 3];
+    models.push(carrying(&mut random, 2, &sizes, &[3, 6, 9, 11], usual_bias));
     models
 }
 
@@ -137,6 +158,18 @@ fn deep(random: &mut Random) -> PackedModel {
 }
 
 #[test]
+fn carried_networks_take_memory_for_their_sums_and_others_do_not() {
+    let mut random = Random(6);
+    let sizes = [20, 64, 64, 64, 64, 3];
+    let code = |model: PackedModel| model.to_c("net").unwrap();
+    let (plain, carried) = (code(model(&mut random, 1, &sizes, usual_bias)), code(carrying(&mut random, 1, &sizes, &[3], usual_bias)));
+    // Two words of neurons twice, three sums, and 64 sums that are carried.
+    assert!(plain.contains("RAM: 28 bytes") && carried.contains("RAM: 284 bytes"));
+    assert!(!plain.contains("carried") && !plain.contains("CARRIED"));
+    assert!(carried.contains("carries: layers 3 to 3, counted from 0") && carried.contains("#define NET_CARRIED 64UL"));
+}
+
+#[test]
 fn files_are_as_large_as_their_bits_and_thresholds() {
     let mut random = Random(5);
     for (count, sizes) in [(1, vec![784, 1024, 1024, 1024, 10]), (4, vec![784, 500, 500, 10])] {
@@ -145,6 +178,10 @@ fn files_are_as_large_as_their_bits_and_thresholds() {
         let allowed = 2500 + 150 * count * sizes.len();
         assert!(onnx <= packed + allowed, "{onnx} bytes, the packed file {packed}");
     }
+    let sizes: Vec<usize> = [784].into_iter().chain([256; 60]).chain([10]).collect();
+    let model = carrying(&mut random, 4, &sizes, &(2..60).collect::<Vec<_>>(), usual_bias);
+    let (packed, onnx) = (model.to_bytes().len(), model.to_onnx().len());
+    assert!(onnx <= packed + 2500 + 180 * 4 * sizes.len(), "{onnx} bytes, the packed file {packed}");
 }
 
 #[test]

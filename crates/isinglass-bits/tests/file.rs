@@ -5,8 +5,8 @@ mod support;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use isinglass_bits::{PackedModel, Predictor, Quantiser};
-use sha2::{Digest, Sha256};
+use isinglass_bits::{PackedModel, PackedNetwork, Predictor, Quantiser};
+use support::files::{edit, forged_from, parts, sha256, whole};
 use support::{Plain, Random, images, network};
 
 /// Counts what is allocated.
@@ -50,11 +50,22 @@ fn extended() -> PackedModel {
     model.with_class_names(["setosa", "versi \"color\"", "é"]).unwrap()
 }
 
-/// Models of both formats, with all that may be added or only some.
-fn models() -> [PackedModel; 4] {
+/// With a layer that carries: format 3.
+fn carrying() -> PackedModel {
+    let network = |network: &PackedNetwork| {
+        let layers = network.layers().iter().enumerate().map(|(index, layer)| layer.clone().carrying(index == 2).unwrap());
+        PackedNetwork::from_layers(layers.collect(), network.output().clone()).unwrap()
+    };
+    let model = extended();
+    let carrying = PackedModel::new(model.networks().iter().map(network).collect(), model.preprocessing(), model.tau()).unwrap();
+    carrying.with_quantiser(model.quantiser().unwrap().clone()).unwrap()
+}
+
+/// Models of all formats, with all that may be added or only some.
+fn models() -> [PackedModel; 5] {
     let named = model().with_class_names(["a", "b", "c"]).unwrap();
     let real = model().with_quantiser(extended().quantiser().unwrap().clone()).unwrap();
-    [model(), extended(), named, real]
+    [model(), extended(), named, real, carrying()]
 }
 
 /// Reads foreign contents, and checks that it takes no more memory than a small multiple of their length.
@@ -101,16 +112,16 @@ fn models_of_bytes_are_written_as_before() {
     let sum = sha256(&model().to_bytes());
     assert_eq!(sum, "46cfb483a3bd0fe08ae221633f3b6f3c59e6575622d0a35cf76a1e082136a3b5");
     let format = |model: &PackedModel| parts(&model.to_bytes()).0.split("format\\\":").nth(1).unwrap()[..1].to_owned();
-    assert_eq!(models().each_ref().map(format), ["1", "2", "2", "2"]);
+    assert_eq!(models().each_ref().map(format), ["1", "2", "2", "2", "3"]);
 }
 
 #[test]
 fn unknown_formats_are_refused_with_a_way_out() {
     // Whatever else such a file may hold.
     let (header, data) = parts(&model().to_bytes());
-    for (from, to) in [("\\\"format\\\":1", "\\\"format\\\":3"), ("\\\"format\\\":1", "\\\"novelty\\\":7,\\\"format\\\":3")] {
+    for (from, to) in [("\\\"format\\\":1", "\\\"format\\\":4"), ("\\\"format\\\":1", "\\\"novelty\\\":7,\\\"format\\\":4")] {
         let error = read(&whole(&header.replace(from, to), &data)).unwrap_err().to_string();
-        assert!(error.contains("format 3") && error.contains("update isinglass"), "{error}");
+        assert!(error.contains("format 4") && error.contains("update isinglass"), "{error}");
     }
 }
 
@@ -144,7 +155,7 @@ fn a_file_cut_off_anywhere_is_refused() {
 
 #[test]
 fn a_file_with_any_bit_flipped_is_refused() {
-    for model in [model(), extended()] {
+    for model in [model(), extended(), carrying()] {
         let bytes = model.to_bytes();
         for place in 0..bytes.len() {
             for bit in 0..8 {
@@ -158,19 +169,9 @@ fn a_file_with_any_bit_flipped_is_refused() {
     }
 }
 
-/// The JSON header of a safetensors file, and what follows it.
-fn parts(bytes: &[u8]) -> (String, Vec<u8>) {
-    let end = 8 + u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
-    (String::from_utf8(bytes[8..end].to_vec()).unwrap(), bytes[end..].to_vec())
-}
-
-fn whole(header: &str, data: &[u8]) -> Vec<u8> {
-    [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), data].concat()
-}
-
 #[test]
 fn sizes_are_not_believed() {
-    [model(), extended()].iter().for_each(assert_sizes_are_not_believed);
+    [model(), extended(), carrying()].iter().for_each(assert_sizes_are_not_believed);
 }
 
 fn assert_sizes_are_not_believed(model: &PackedModel) {
@@ -218,43 +219,9 @@ fn tensors_that_are_missing_superfluous_or_renamed_are_noticed() {
     }
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn sha256(bytes: &[u8]) -> String {
-    hex(&Sha256::digest(bytes))
-}
-
-/// Takes a file apart, changes it, and gives it the right sum, as somebody would who means harm.
+/// The usual model's file, forged.
 fn forged(change: impl FnOnce(&mut serde_json::Value, &mut Vec<u8>)) -> Vec<u8> {
     forged_from(&model(), change)
-}
-
-fn forged_from(model: &PackedModel, change: impl FnOnce(&mut serde_json::Value, &mut Vec<u8>)) -> Vec<u8> {
-    let (header, mut data) = parts(&model.to_bytes());
-    let mut header: serde_json::Value = serde_json::from_str(&header).unwrap();
-    change(&mut header, &mut data);
-    let text = header["__metadata__"]["isinglass-bits"].as_str().unwrap().to_owned();
-    let old = text.split("\"sha256\":\"").nth(1).unwrap()[..64].to_owned();
-    let mut hash = Sha256::new();
-    hash.update(text.replacen(&old, "", 1));
-    for name in ["input", "hidden.0", "hidden.1", "output"] {
-        for part in ["centres", "factors", "weights", "thresholds", "bias"] {
-            if let Some(range) = header[format!("{name}.{part}")]["data_offsets"].as_array() {
-                hash.update(&data[range[0].as_u64().unwrap() as usize..range[1].as_u64().unwrap() as usize]);
-            }
-        }
-    }
-    let sum = hex(&hash.finalize());
-    header["__metadata__"]["isinglass-bits"] = text.replacen(&old, &sum, 1).into();
-    whole(&header.to_string(), &data)
-}
-
-fn edit(header: &mut serde_json::Value, from: &str, to: &str) {
-    let text = header["__metadata__"]["isinglass-bits"].as_str().unwrap();
-    assert!(text.contains(from), "{from} is not in {text}");
-    header["__metadata__"]["isinglass-bits"] = text.replacen(from, to, 1).into();
 }
 
 #[test]
@@ -376,10 +343,10 @@ fn a_right_sum_does_not_help_a_wrong_quantiser_or_wrong_names() {
 
 #[test]
 fn random_damage_never_panics() {
-    let files = [model().to_bytes(), extended().to_bytes()];
+    let files = [model().to_bytes(), extended().to_bytes(), carrying().to_bytes()];
     let mut random = Random(11);
     for trial in 0..20_000 {
-        let bytes = &files[trial % 2];
+        let bytes = &files[trial % 3];
         let mut damaged = bytes.clone();
         for _ in 0..1 + random.below(8) {
             match random.below(4) {

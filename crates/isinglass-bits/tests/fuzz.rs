@@ -4,23 +4,34 @@
 
 mod support;
 
-use isinglass_bits::PackedModel;
+use isinglass_bits::{PackedModel, PackedNetwork};
 use isinglass_fuzz::{Allocations, Campaign, repair_safetensors};
 use support::{Plain, Random};
 
 #[global_allocator]
 static ALLOCATIONS: Allocations = Allocations;
 
-fn file(sizes: &[usize], networks: u64) -> Vec<u8> {
+fn file(sizes: &[usize], networks: u64, carrying: &[usize]) -> Vec<u8> {
     let plains: Vec<Plain> = (0..networks).map(|seed| Plain::random(sizes, &mut Random(seed + 1))).collect();
-    let mut model = PackedModel::new(plains.iter().map(Plain::packed).collect(), plains[0].preprocessing, 1.5).unwrap();
+    let network = |plain: &Plain| {
+        let network = plain.packed();
+        let layers = network.layers().iter().enumerate();
+        let layers = layers.map(|(index, layer)| layer.clone().carrying(carrying.contains(&index)).unwrap()).collect();
+        PackedNetwork::from_layers(layers, network.output().clone()).unwrap()
+    };
+    let mut model = PackedModel::new(plains.iter().map(network).collect(), plains[0].preprocessing, 1.5).unwrap();
     model.provenance.insert("data".into(), "nine \"pixels\" – ±1".into());
     model.to_bytes()
 }
 
 #[test]
 fn packed_networks() {
-    let valid = [file(&[9, 12, 12, 12, 5, 3], 2), file(&[4, 3, 2], 1)];
+    let valid = [
+        file(&[9, 12, 12, 12, 5, 3], 2, &[]),
+        file(&[4, 3, 2], 1, &[]),
+        file(&[4, 8, 8, 8, 8, 2], 1, &[2, 3]),
+        file(&[9, 4, 4, 4, 5, 5, 5, 3], 2, &[2, 5]),
+    ];
     let words = [
         "\"U8\"",
         "\"I32\"",
@@ -34,6 +45,9 @@ fn packed_networks() {
         "hidden.1.weights",
         "output.bias",
         "shape",
+        "carries",
+        "[2,4]",
+        "[[2,3],[5,6]]",
         "null",
         "e9",
     ];

@@ -15,7 +15,7 @@
 //! # Ok::<(), isinglass_net::Error>(())
 //! ```
 
-use isinglass_bits::{BitMatrix, Isa, PackedModel, Predictor, Preprocessing};
+use isinglass_bits::{BiasedLayer, BitMatrix, Isa, PackedModel, Predictor, Preprocessing};
 
 use crate::examples::Rows;
 use crate::layer::Unit;
@@ -36,10 +36,9 @@ pub struct Packed {
     pub checked: usize,
 }
 
-/// A layer as bits: its weights, its biases, and the kind of its units.
+/// A layer as bits: its weights, its biases, whether it carries, and the kind of its units.
 pub(crate) struct LayerBits {
-    weights: BitMatrix,
-    bias: Vec<f32>,
+    layer: BiasedLayer,
     unit: Unit,
 }
 
@@ -47,7 +46,8 @@ impl LayerBits {
     /// The signs of a layer's means, `sign(0) = +1`.
     pub fn new<'a>(spec: &LayerSpec, row: impl Fn(usize) -> &'a [f32], bias: &[f32]) -> Self {
         let weights = BitMatrix::from_fn(spec.outputs(), spec.inputs(), |unit, input| row(unit)[input] >= 0.0);
-        Self { weights, bias: bias.to_vec(), unit: spec.unit }
+        // No specification carries yet.
+        Self { layer: BiasedLayer { weights, bias: bias.to_vec(), carries: false }, unit: spec.unit }
     }
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn model(preprocessing: Preprocessing, networks: Vec<Vec<LayerBits>>)
         if let Some(LayerBits { unit: Unit::Output { tau: of_output }, .. }) = layers.last() {
             tau = *of_output;
         }
-        let layers = layers.into_iter().map(|layer| (layer.weights, layer.bias)).collect();
+        let layers = layers.into_iter().map(|bits| bits.layer).collect();
         packed.push(isinglass_bits::PackedNetwork::new(preprocessing, layers)?);
     }
     Ok(PackedModel::new(packed, preprocessing, tau)?)
@@ -209,8 +209,14 @@ impl Network {
     ///
     /// # Errors
     ///
-    /// Those of [`NetworkConfig::check`].
+    /// [`Error::Pack`] if a layer carries, which networks of floats do not; those of [`NetworkConfig::check`].
     pub fn from_packed(model: &PackedModel) -> Result<Vec<Self>, Error> {
+        if let Some(range) = model.carrying_layers().first() {
+            return Err(Error::Pack(format!(
+                "layer {} carries the sums of the layer before: networks of floats do not; predict with the packed network",
+                range.start
+            )));
+        }
         let sizes = model.sizes();
         let config = NetworkConfig {
             inputs: model.inputs(),

@@ -17,7 +17,7 @@
 //! Σ_j S_j x_j = N − 2·popcount(S xor x)
 //! ```
 //!
-//! and over bytes twice the sum of those whose weight is +1, minus the sum of all. All of it uses integers of 32 bits, except for the last step, the comparison of the fields `sum/√N + bias`, which needs a double
+//! and over bytes twice the sum of those whose weight is +1, minus the sum of all. Layers that carry add up such sums in an array, one for every neuron. All of it uses integers of 32 bits, except for the last step, the comparison of the fields `sum/√N + bias`, which needs a double
 //! of 64 bits. Sums and classes are those of [`Predictor`](crate::Predictor); the class of an ensemble, that of the largest probability, may differ where two probabilities differ only by the rounding of `exp`.
 //!
 //! ```
@@ -35,9 +35,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Display;
 
-use crate::{BitMatrix, Error, PackedLayer, PackedModel};
+use crate::{BitMatrix, Error, PackedLayer, PackedModel, PackedNetwork};
 
-/// The functions. `net` and `NET` stand for the prefix; what follows a line `//% bytes` or `//% reals` is for models that take those, up to `//% all`.
+/// The functions. `net` and `NET` stand for the prefix; what follows a line `//% bytes` or `//% reals` is for models that take those, and `//% plain` or `//% carries` for those without or with layers that carry, up to `//% all`.
 const TEMPLATE: &str = include_str!("template.c");
 const MARK: &str = "//% ";
 
@@ -56,19 +56,21 @@ impl PackedModel {
         let capitals = name.to_ascii_uppercase();
         let data = Data::new(self);
         // The prefix in capitals contains no `net_`, so what the first step inserts is not replaced again.
-        let functions = functions(self.quantiser().is_some()).replace("NET_", &format!("{capitals}_")).replace("net_", &format!("{name}_"));
+        let functions = functions(self).replace("NET_", &format!("{capitals}_")).replace("net_", &format!("{name}_"));
         Ok([header(self, &data, name, &capitals), data.definitions(self, name, &capitals), functions].concat())
     }
 }
 
-/// The part of the template that is for models of bytes, or of real numbers.
-fn functions(reals: bool) -> String {
-    let mine = if reals { "reals" } else { "bytes" };
+/// The part of the template that is for a model.
+fn functions(model: &PackedModel) -> String {
+    let inputs = if model.quantiser().is_some() { "reals" } else { "bytes" };
+    let layers = if model.carrying_layers().is_empty() { "plain" } else { "carries" };
+    let mine = ["all", inputs, layers];
     let mut chosen = true;
     let mut text = String::new();
     for line in TEMPLATE.lines() {
         match line.strip_prefix(MARK) {
-            Some(part) => chosen = part == "all" || part == mine,
+            Some(part) => chosen = mine.contains(&part),
             None if chosen => text += &format!("{line}\n"),
             None => {}
         }
@@ -90,8 +92,8 @@ impl Data {
         let networks = || model.networks().iter();
         Self {
             weights,
-            input_thresholds: Thresholds::new(networks().map(|network| &network.layers()[0]), 255),
-            thresholds: Thresholds::new(networks().flat_map(|network| &network.layers()[1..]), 1),
+            input_thresholds: Thresholds::new(networks().flat_map(|network| with_largest_sums(network).take(1))),
+            thresholds: Thresholds::new(networks().flat_map(|network| with_largest_sums(network).skip(1))),
         }
     }
 
@@ -103,6 +105,7 @@ impl Data {
             + thresholds
             + quantiser
             + 4 * model.networks()[0].layers().len()
+            + if widest_carrying(model) > 0 { model.networks()[0].layers().len() + 1 } else { 0 }
             + 4 * model.networks().len() * model.classes()
     }
 
@@ -125,6 +128,9 @@ impl Data {
         define("NETWORKS", &long(model.networks().len()), "in the ensemble");
         define("DEPTH", &long(widths.len()), "layers of neurons, not counting the output layer");
         define("WIDEST", &long(widest), "neurons of the widest of them");
+        if widest_carrying(model) > 0 {
+            define("CARRIED", &long(widest_carrying(model)), "neurons of the widest layer that carries");
+        }
         define(
             "ROOT",
             &format!("{:?}", libm::sqrt(first.output().weights().columns() as f64)),
@@ -139,6 +145,15 @@ impl Data {
             text += &format!("typedef {} {name}_threshold;\n", self.thresholds.c_type());
         }
         text += &array("Neurons of every layer.", "uint32_t", &format!("{name}_widths"), widths.iter());
+        if widest_carrying(model) > 0 {
+            let carries = first.layers().iter().map(|layer| u8::from(layer.carries())).chain([0]);
+            text += &array(
+                "1 for layers that carry: they add their sums to those of the layer before. The output layer does not.",
+                "uint8_t",
+                &format!("{name}_carries"),
+                carries,
+            );
+        }
         text += &array(
             "PackedNetwork by network, layer by layer, row by row: 1 for +1, 0 for -1, the lowest bit first. Rows begin at word boundaries.",
             "uint32_t",
@@ -173,6 +188,17 @@ impl Data {
     }
 }
 
+/// The layers of neurons, with the largest sums they can have.
+fn with_largest_sums(network: &PackedNetwork) -> impl Iterator<Item = (&PackedLayer, i32)> {
+    network.layers().iter().zip(network.largest_sums())
+}
+
+/// Neurons of the widest layer that carries; 0 if none does.
+fn widest_carrying(model: &PackedModel) -> usize {
+    let carrying = model.networks()[0].layers().iter().filter(|layer| layer.carries());
+    carrying.map(PackedLayer::neurons).max().unwrap_or(0)
+}
+
 /// Thresholds, and the smallest type that holds them.
 struct Thresholds {
     values: Vec<i32>,
@@ -180,11 +206,10 @@ struct Thresholds {
 }
 
 impl Thresholds {
-    /// The thresholds of layers whose inputs are at most `largest`. Those that no sum reaches are moved to the nearest that no sum reaches.
-    fn new<'a>(layers: impl Iterator<Item = &'a PackedLayer>, largest: i32) -> Self {
-        let clamped = |layer: &'a PackedLayer| {
-            let limit = largest * layer.weights().columns() as i32;
-            layer.thresholds().iter().map(move |&threshold| threshold.clamp(-limit, limit + 1))
+    /// The thresholds of layers, given with their largest sums. Those that no sum reaches are moved to the nearest that no sum reaches.
+    fn new<'a>(layers: impl Iterator<Item = (&'a PackedLayer, i32)>) -> Self {
+        let clamped = |(layer, largest): (&'a PackedLayer, i32)| {
+            layer.thresholds().iter().map(move |&threshold| threshold.clamp(-largest, largest + 1))
         };
         let values: Vec<i32> = layers.flat_map(clamped).collect();
         let fits = |bits: usize| values.iter().all(|&value| (-1_i64 << (bits - 1)..1_i64 << (bits - 1)).contains(&i64::from(value)));
@@ -229,9 +254,9 @@ fn header(model: &PackedModel, data: &Data, name: &str, capitals: &str) -> Strin
     let (count, classes) = (model.networks().len(), model.classes());
     let ensemble = count > 1;
     let reals = model.quantiser().is_some();
-    // As in the template: neurons of two layers, the sums, the bytes of a row, and two doubles for every class of an ensemble.
+    // As in the template: neurons of two layers, the sums that are carried, the sums, the bytes of a row, and two doubles for every class of an ensemble.
     let bytes = if reals { model.inputs() } else { 0 };
-    let ram = 8 * widest.div_ceil(32) + 4 * count * classes + bytes + if ensemble { 16 * classes } else { 0 };
+    let ram = 8 * widest.div_ceil(32) + 4 * widest_carrying(model) + 4 * count * classes + bytes + if ensemble { 16 * classes } else { 0 };
     let inputs = if reals { "rows of little-endian float32" } else { "raw images" };
     let link = if ensemble { " -lm" } else { "" };
     let mut lines = Vec::from([super::description(model), String::new()]);

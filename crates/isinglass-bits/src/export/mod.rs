@@ -43,6 +43,11 @@ fn properties(model: &PackedModel) -> Vec<(String, String)> {
     if let Some(names) = model.class_names() {
         properties.push(("class_names".to_string(), serde_json::to_string(names).expect("a list of strings")));
     }
+    let carrying: Vec<String> = model.carrying_layers().iter().map(|range| format!("{} to {}", range.start, range.end - 1)).collect();
+    if !carrying.is_empty() {
+        let text = format!("layers {}, counted from 0, add their sums to those of the layer before", carrying.join(", "));
+        properties.push(("carries".to_string(), text));
+    }
     if let Some((height, width)) = model.image() {
         properties.push(("image".to_string(), format!("{height} rows of {width} pixels")));
     }

@@ -26,6 +26,7 @@
 //! ```
 //!
 //! so the hidden layers compare with the integers on the right. The first layer takes bytes, and its thresholds are unchanged.
+//! Layers that carry add up the `Σ_j S_ij y_j` (`Add`, on int32), and `R_i` is then that of all layers which add up.
 //!
 //! ```
 //! use isinglass_bits::{BitMatrix, PackedModel, PackedNetwork, Preprocessing};
@@ -41,10 +42,11 @@
 
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec;
 use alloc::vec::Vec;
 
 use super::protobuf::Message;
-use crate::{BitMatrix, PackedLayer, PackedModel, Quantiser};
+use crate::{BitMatrix, PackedLayer, PackedModel, PackedNetwork, Quantiser};
 
 /// The first set of operators with `BitwiseAnd`, and the version of the file format that came with it.
 const OPSET: i64 = 18;
@@ -66,7 +68,7 @@ impl PackedModel {
     /// The model as an ONNX file for [`onnxruntime`](https://onnxruntime.ai). Its input is `images`, or `rows` if the model takes real numbers; its outputs are `sums`, `probabilities` and `classes`, as those of a
     /// [`Predictor`](crate::Predictor).
     ///
-    /// The file takes as many bytes as the bits and thresholds, plus 150 for every layer of every network, 700 for every change of shape, and two kilobytes. (Protobuf does not support files of 2 GB and more.)
+    /// The file takes as many bytes as the bits and thresholds, plus 150 for every layer of every network (180 if it carries), 700 for every change of shape, and two kilobytes. (Protobuf does not support files of 2 GB and more.)
     pub fn to_onnx(&self) -> Vec<u8> {
         // The empty domain is that of ONNX's own operators.
         let opset = Message::default().bytes(1, "").number(2, OPSET);
@@ -202,6 +204,7 @@ fn hidden_layers(graph: &mut Graph, model: &PackedModel) {
     // Layers of one shape share their unpacking, as they share a tensor in our own file.
     let first = model.networks()[0].layers();
     let blocks = core::iter::once(&first[..1]).chain(first[1..].chunk_by(PackedLayer::has_shape_of));
+    let bit_thresholds: Vec<Vec<Vec<i32>>> = model.networks().iter().map(thresholds_of_bits).collect();
     let mut begin = 0;
     for (block, layers) in blocks.enumerate() {
         let name = if block == 0 { "input".to_string() } else { format!("hidden_{}", block - 1) };
@@ -212,8 +215,8 @@ fn hidden_layers(graph: &mut Graph, model: &PackedModel) {
         let named = |letter: char| places.iter().map(|(network, layer)| format!("{letter}{network}_{layer}")).collect::<Vec<_>>();
 
         spins(graph, &name, &all.iter().map(|layer| layer.weights()).collect::<Vec<_>>(), &named('S'));
-        let thresholds = all.iter().flat_map(|layer| if block == 0 { layer.thresholds().to_vec() } else { thresholds_of_bits(layer) });
-        let thresholds = little_endian(thresholds.map(i32::to_le_bytes));
+        let thresholds = places.iter().flat_map(|&(network, layer)| &bit_thresholds[network][layer]);
+        let thresholds = little_endian(thresholds.map(|threshold| threshold.to_le_bytes()));
         let thresholds_name = format!("{name}_thresholds");
         graph.constant(&thresholds_name, Type::I32, &[thresholds.len() / 4], thresholds);
         graph.split(&thresholds_name, &named('t'), 0);
@@ -221,7 +224,11 @@ fn hidden_layers(graph: &mut Graph, model: &PackedModel) {
             let below = if layer == 0 { "images".to_string() } else { format!("y{network}_{}", layer - 1) };
             let this = |letter: char| format!("{letter}{network}_{layer}");
             graph.node("MatMulInteger", &[&below, &this('S')], &this('s'), &[]);
-            graph.node("GreaterOrEqual", &[&this('s'), &this('t')], &this('b'), &[]);
+            let sum = sum_of(first, network, layer);
+            if first[layer].carries() {
+                graph.node("Add", &[&sum_of(first, network, layer - 1), &this('s')], &sum, &[]);
+            }
+            graph.node("GreaterOrEqual", &[&sum, &this('t')], &this('b'), &[]);
             graph.node("Cast", &[&this('b')], &this('y'), &[Attribute::Number("to", Type::U8 as i64)]);
         }
     }
@@ -303,10 +310,28 @@ fn is_padded(matrix: &BitMatrix) -> bool {
     !matrix.columns().is_multiple_of(8)
 }
 
-/// The thresholds of a layer for neurons that are 0 and 1 instead of ±1.
-fn thresholds_of_bits(layer: &PackedLayer) -> Vec<i32> {
-    let threshold = |(row, &threshold): (usize, &i32)| (i64::from(threshold) + layer.weights().row_sum(row) + 1).div_euclid(2) as i32;
-    layer.thresholds().iter().enumerate().map(threshold).collect()
+/// The sums of a layer: its products `s`, or `a` with those of the layer before.
+fn sum_of(layers: &[PackedLayer], network: usize, layer: usize) -> String {
+    format!("{}{network}_{layer}", if layers[layer].carries() { 'a' } else { 's' })
+}
+
+/// The thresholds of every layer, for neurons that are 0 and 1 instead of ±1.
+fn thresholds_of_bits(network: &PackedNetwork) -> Vec<Vec<i32>> {
+    // R, of all layers that add up.
+    let mut row_sums: Vec<i64> = Vec::new();
+    let mut of_layer = |(index, layer): (usize, &PackedLayer)| {
+        if index == 0 {
+            return layer.thresholds().to_vec();
+        }
+        if !layer.carries() {
+            row_sums = vec![0; layer.neurons()];
+        }
+        row_sums.iter_mut().enumerate().for_each(|(row, sum)| *sum += layer.weights().row_sum(row));
+        // |R| < 2³¹ − 1 by the limit on sums, so half of t + R + 1 fits 32 bits.
+        let threshold = |(&threshold, sum): (&i32, &i64)| (i64::from(threshold) + sum + 1).div_euclid(2) as i32;
+        layer.thresholds().iter().zip(&row_sums).map(threshold).collect()
+    };
+    network.layers().iter().enumerate().map(&mut of_layer).collect()
 }
 
 fn little_endian<const BYTES: usize>(values: impl Iterator<Item = [u8; BYTES]>) -> Vec<u8> {

@@ -78,6 +78,9 @@ void net_sums(const float row[NET_INPUTS], int32_t sums[NET_NETWORKS * NET_CLASS
     uint8_t image[NET_INPUTS];
 //% all
     uint32_t neurons[2][NET_ROW(NET_WIDEST)] = {{0}};
+//% carries
+    int32_t carried[NET_CARRIED] = {0};
+//% all
     const uint32_t *weights = net_weights;
     const net_input_threshold *input_threshold = net_input_thresholds;
 #if NET_DEPTH > 1
@@ -101,7 +104,14 @@ void net_sums(const float row[NET_INPUTS], int32_t sums[NET_NETWORKS * NET_CLASS
         for (layer = 1; layer < NET_DEPTH; layer++) {
             uint32_t *above = neurons[layer % 2];
             for (i = 0; i < net_widths[layer]; i++) {
+//% plain
                 net_set(above, i, net_sum_of_spins(weights, spins, columns) >= *threshold++);
+//% carries
+                int32_t sum = net_sum_of_spins(weights, spins, columns);
+                if (net_carries[layer]) sum += carried[i];
+                if (net_carries[layer + 1]) carried[i] = sum;
+                net_set(above, i, sum >= *threshold++);
+//% all
                 weights += NET_ROW(columns);
             }
             spins = above;

@@ -1,4 +1,4 @@
-//! From counts to spins, on every instruction set.
+//! Counts that are carried, and from counts to spins, on every instruction set.
 
 use isinglass_simd::{Kernel, Lanes};
 
@@ -30,6 +30,24 @@ impl<const IMAGES: usize> Kernel for Compare<'_, IMAGES> {
             for (spins, counts) in spins.iter_mut().zip(counts) {
                 *spins = u32::from(l.at_most(counts, limits));
             }
+        }
+    }
+}
+
+/// Adds the counts of the layer before: the sum of `m` layers with `N` inputs is `mN` minus twice the counts of all of them.
+pub struct Carry<'a> {
+    pub counts: &'a mut [Counts],
+    pub carried: &'a [Counts],
+}
+
+impl Kernel for Carry<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes, const ROWS: usize, const VECTORS: usize>(self, _: L) {
+        // One loop over all numbers: the compiler makes vectors of it, where of loops within loops it makes gathers.
+        for (count, carried) in self.counts.as_flattened_mut().iter_mut().zip(self.carried.as_flattened()) {
+            *count += carried;
         }
     }
 }

@@ -136,10 +136,9 @@ pub fn limits_of_bytes(layer: &PackedLayer) -> Vec<Counts> {
     limits(layer, |threshold| -threshold)
 }
 
-/// The largest counts of spins, (N − s)/2, at which the neurons of a layer are +1.
-pub fn limits_of_spins(layer: &PackedLayer) -> Vec<Counts> {
-    let inputs = layer.weights().columns() as i64;
-    limits(layer, |threshold| (inputs - threshold).div_euclid(2))
+/// The largest counts of spins, (L − s)/2 for sums of at most L, at which the neurons of a layer are +1.
+pub fn limits_of_spins(layer: &PackedLayer, largest: i32) -> Vec<Counts> {
+    limits(layer, |threshold| (i64::from(largest) - threshold).div_euclid(2))
 }
 
 /// The missing neurons of the last group are never +1.

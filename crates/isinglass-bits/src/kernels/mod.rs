@@ -31,7 +31,7 @@ use isinglass_simd::{Avx2, Avx512, IceLake};
 
 pub(crate) use layout::{Counts, GROUP, SpinPanels, interleave, limits_of_bytes, limits_of_spins, words_of};
 
-use compare::Compare;
+use compare::{Carry, Compare};
 use layout::BytePanels;
 #[cfg(target_arch = "x86_64")]
 use layout::IndexPanels;
@@ -212,6 +212,11 @@ impl Isa {
     /// Turns counts, `[group][image]`, into spins: +1 where they are at most the limits. 32 spins of every image, then the next.
     pub(crate) fn compare<const IMAGES: usize>(self, counts: &[Counts], limits: &[Counts], spins: &mut [[u32; IMAGES]]) {
         self.lanes().run(Compare { counts, limits, spins });
+    }
+
+    /// Adds the counts that the layer before carries to those of a layer.
+    pub(crate) fn carry(self, counts: &mut [Counts], carried: &[Counts]) {
+        self.lanes().run(Carry { counts, carried });
     }
 }
 

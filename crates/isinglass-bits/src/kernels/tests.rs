@@ -115,3 +115,17 @@ fn avx512_without_the_newer_instructions_falls_back_to_avx2() {
     let Some(token) = Avx512::detect() else { return };
     assert_eq!(Isa::of_avx512(token, None).name(), "avx2");
 }
+
+#[test]
+fn carried_counts_are_added() {
+    for groups in [0, 1, 2, 7] {
+        let carried: Vec<Counts> = (0..groups).map(|group| core::array::from_fn(|lane| 1000 * group + lane as i32)).collect();
+        for isa in Isa::available() {
+            let mut counts: Vec<Counts> =
+                (0..groups).map(|group| core::array::from_fn(|lane| i32::MAX - 2000 * group - lane as i32)).collect();
+            isa.carry(&mut counts, &carried);
+            let expected: Vec<Counts> = (0..groups).map(|group| [i32::MAX - 1000 * group; GROUP]).collect();
+            assert_eq!(counts, expected, "{}, {groups} groups", isa.name());
+        }
+    }
+}

@@ -2,6 +2,7 @@
 #![allow(dead_code)] // every test binary uses some of it
 
 pub mod exports;
+pub mod files;
 
 use isinglass_bits::{BitMatrix, PackedModel, PackedNetwork, Preprocessing};
 
