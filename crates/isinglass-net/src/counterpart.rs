@@ -213,7 +213,7 @@ impl<'a> Counterpart<'a> {
         if rows.len() == 0 {
             return Ok(Vec::new());
         }
-        if !self.in_floats && !self.network.layers().iter().any(|layer| layer.spec().carries()) {
+        if !self.in_floats {
             let bytes = self.network.input().bytes(&rows).expect("gives_bytes() was checked");
             return Ok(packing::predictor(self.network, None)?.sums_on(&*bytes, self.threads)?);
         }
@@ -261,7 +261,7 @@ impl<'a> Counterpart<'a> {
         // Without randomness every sample is the same network.
         let is_new = |sample: usize| sample == 0 || is_random;
         let has_signs = |unit: Unit| matches!(unit, Unit::Sign | Unit::Output { .. }) || !is_drawn && matches!(unit, Unit::Stochastic(_));
-        let on_bits = !self.in_floats && network.layers().iter().all(|layer| has_signs(layer.spec().unit) && !layer.spec().carries());
+        let on_bits = !self.in_floats && network.layers().iter().all(|layer| has_signs(layer.spec().unit));
         if on_bits && network.input().gives_bytes(rows.values()) {
             let bytes = Chosen::new(network.input(), rows, indices);
             for sample in 0..samples {

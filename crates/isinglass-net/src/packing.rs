@@ -46,8 +46,7 @@ impl LayerBits {
     /// The signs of a layer's means, `sign(0) = +1`.
     pub fn new<'a>(spec: &LayerSpec, row: impl Fn(usize) -> &'a [f32], bias: &[f32]) -> Self {
         let weights = BitMatrix::from_fn(spec.outputs(), spec.inputs(), |unit, input| row(unit)[input] >= 0.0);
-        // No specification carries yet.
-        Self { layer: BiasedLayer { weights, bias: bias.to_vec(), carries: false }, unit: spec.unit }
+        Self { layer: BiasedLayer { weights, bias: bias.to_vec(), carries: spec.carries() }, unit: spec.unit }
     }
 }
 
@@ -209,14 +208,8 @@ impl Network {
     ///
     /// # Errors
     ///
-    /// [`Error::Pack`] if a layer carries, which networks of floats do not; those of [`NetworkConfig::check`].
+    /// [`Error::Pack`] if some layers carry and others that could do not; those of [`NetworkConfig::check`].
     pub fn from_packed(model: &PackedModel) -> Result<Vec<Self>, Error> {
-        if let Some(range) = model.carrying_layers().first() {
-            return Err(Error::Pack(format!(
-                "layer {} carries the sums of the layer before: networks of floats do not; predict with the packed network",
-                range.start
-            )));
-        }
         let sizes = model.sizes();
         let config = NetworkConfig {
             inputs: model.inputs(),
@@ -228,9 +221,15 @@ impl Network {
             sigma_m2: None,
             sigma_b2: None,
             tau: model.tau(),
-            carry: false,
+            carry: !model.carrying_layers().is_empty(),
         };
         let specs = config.layers()?;
+        let carries = |index: usize| model.carrying_layers().iter().any(|range| range.contains(&index));
+        if let Some(index) = (0..specs.len()).find(|&index| specs[index].carries() != carries(index)) {
+            return Err(Error::Pack(format!(
+                "layer {index} does not carry and others do: networks of floats carry wherever shapes allow it; predict with the packed network"
+            )));
+        }
         let means = |weights: &BitMatrix| {
             let spins = (0..weights.rows()).flat_map(|row| (0..weights.columns()).map(move |column| f32::from(weights.spin(row, column))));
             spins.collect()

@@ -90,7 +90,7 @@ pub(crate) fn binary_score(
 ) -> Result<Score, Error> {
     let (rows, classes) = (examples.rows(), engine.layers.last().map_or(0, |layer| layer.outputs));
     let mut votes = Votes::new(indices.len(), classes);
-    let has_signs = engine.layers.iter().all(|layer| !matches!(layer.spec.unit, Unit::Continuous(_)) && !layer.spec.carries());
+    let has_signs = engine.layers.iter().all(|layer| !matches!(layer.spec.unit, Unit::Continuous(_)));
     if has_signs && input.gives_bytes(rows.values()) {
         let packed = engine.layers.iter().map(|layer| LayerBits::new(&layer.spec, |unit| layer.row(unit), &layer.bias));
         let mut predictor = packing::predictor_of(input.preprocessing(), packed.collect())?;

@@ -21,7 +21,8 @@ fn settings() -> TrainConfig {
 }
 
 fn network() -> Network {
-    let builder = Network::builder(INPUTS).hidden([WIDTH, WIDTH]).classes(CLASSES).surrogate(Surrogate::Continuous).neuron(Neuron::Tanh(1.0));
+    let builder =
+        Network::builder(INPUTS).hidden([WIDTH, WIDTH]).classes(CLASSES).surrogate(Surrogate::Continuous).neuron(Neuron::Tanh(1.0));
     builder.init(Init::Uniform, 2).unwrap()
 }
 
@@ -53,7 +54,8 @@ fn smoothed_labels_are_the_targets_of_the_loss() {
             .chunks(CLASSES)
             .zip(&labels)
             .map(|(p, &label)| {
-                let target = if usize::from(label) == class { 1.0 - smoothing + smoothing / CLASSES as f64 } else { smoothing / CLASSES as f64 };
+                let target =
+                    if usize::from(label) == class { 1.0 - smoothing + smoothing / CLASSES as f64 } else { smoothing / CLASSES as f64 };
                 (p[class] - target) / 10.0
             })
             .sum();
