@@ -63,7 +63,7 @@ impl Hadamard {
 impl Core {
     /// Paley's matrix of an order, if there is one.
     fn paley(order: usize) -> Option<Self> {
-        if order % 4 != 0 {
+        if !order.is_multiple_of(4) {
             return None;
         }
         match Field::of_size(order - 1) {
@@ -142,7 +142,7 @@ impl Field {
 }
 
 fn is_odd_prime(n: usize) -> bool {
-    n % 2 == 1 && n > 1 && (3..=n.isqrt()).step_by(2).all(|d| n % d != 0)
+    n % 2 == 1 && n > 1 && (3..=n.isqrt()).step_by(2).all(|d| !n.is_multiple_of(d))
 }
 
 /// The signs of a layer, row by row, a row for every output: `true` is −1.
