@@ -3,6 +3,7 @@
 //! | name | means | `σ_m²` |
 //! |---|---|---|
 //! | `two-point` | `±σ_m` | as asked |
+//! | `hadamard` | `±σ_m`, rows or columns of each layer orthogonal, or nearly so | as asked |
 //! | `clipped-gaussian` | `N(0, σ_m²)` clipped to `[−1, 1]` | smaller than asked, by the clipping |
 //! | `uniform` | `U(−a, a)`, clipped to `[−1, 1]` where `σ_m² > 1/3` asks for `a > 1` | as asked |
 //! | `glorot` | `U(±√(6/(n_in + n_out)))` | about `1/N`: too small to carry a signal |
@@ -12,6 +13,8 @@
 //!
 //! Real weights (`continuous`) take the same distributions with `σ_w²` and without clipping; `glorot` and `he` then refer to the weights that the
 //! network multiplies with, `W/√N`.
+
+mod hadamard;
 
 use isinglass_theory::{Advice, RandomNetwork, advice};
 use serde::{Deserialize, Serialize};
@@ -24,6 +27,8 @@ use crate::{Error, LayerSpec, NetworkConfig, Rng, Surrogate};
 pub enum Init {
     /// `±σ_m`.
     TwoPoint,
+    /// `±σ_m` with the signs of a Hadamard matrix, whose rows and columns are orthogonal; rows and columns are drawn at random, each with a random sign.
+    Hadamard,
     /// Gaussian, clipped.
     ClippedGaussian,
     /// Uniform, clipped where the variance requires it.
@@ -42,6 +47,7 @@ named!("initialisation", Init {
     Auto => "auto",
     Critical => "critical",
     TwoPoint => "two-point",
+    Hadamard => "hadamard",
     ClippedGaussian => "clipped-gaussian",
     Uniform => "uniform",
     Glorot => "glorot",
@@ -65,7 +71,7 @@ const NEAR_ONE: f64 = 0.99;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Initialisation {
-    /// The distribution: one of the five that do not depend on the theory.
+    /// The distribution: one of the six that do not depend on the theory.
     pub distribution: Init,
     /// Its `σ_m²` (or `σ_w²`) before clipping; `None` where the layer's shape decides.
     pub sigma2: Option<f64>,
@@ -90,7 +96,7 @@ impl Initialisation {
                 sigma_b2: config.sigma_b2.unwrap_or(0.0),
                 reason: "as is common for real weights".into(),
             }),
-            Init::TwoPoint | Init::ClippedGaussian | Init::Uniform => {
+            Init::TwoPoint | Init::Hadamard | Init::ClippedGaussian | Init::Uniform => {
                 let usual = if config.init == Init::Uniform { 1.0 / 3.0 } else { config.surrogate.usual_variance() };
                 Ok(Self {
                     distribution: config.init,
@@ -160,8 +166,19 @@ impl Initialisation {
         Ok(Self { distribution, sigma2: Some(sigma2), sigma_b2: config.sigma_b2.unwrap_or(advice.best.sigma_b2), reason })
     }
 
-    /// One mean (or real weight) of a layer.
-    pub(crate) fn draw(&self, spec: &LayerSpec, rng: &mut Rng) -> f64 {
+    /// The means (or real weights) of a layer, row by row.
+    pub(crate) fn draw(&self, spec: &LayerSpec, rng: &mut Rng) -> Vec<f32> {
+        match self.distribution {
+            Init::Hadamard => {
+                let sigma = self.sigma2.unwrap_or(0.0).sqrt() as f32;
+                hadamard::signs(spec.outputs(), spec.inputs(), rng).map(|is_negative| if is_negative { -sigma } else { sigma }).collect()
+            }
+            _ => (0..spec.weights()).map(|_| self.draw_one(spec, rng) as f32).collect(),
+        }
+    }
+
+    /// One mean (or real weight) of a layer whose means are independent.
+    fn draw_one(&self, spec: &LayerSpec, rng: &mut Rng) -> f64 {
         let (bounded, inputs, outputs) = (spec.has_binary_weights(), spec.inputs(), spec.outputs());
         let sigma2 = self.sigma2.unwrap_or(0.0);
         let scale = if bounded { 1.0 } else { (inputs as f64).sqrt() };

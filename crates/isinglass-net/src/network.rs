@@ -60,7 +60,7 @@ impl Network {
         let (rng, sigma_b) = (Rng::new(seed), initialisation.sigma_b2.sqrt());
         let draw = |(index, spec): (usize, LayerSpec)| {
             let mut rng = rng.stream(Rng::INIT, index as u64);
-            let means = (0..spec.weights()).map(|_| initialisation.draw(&spec, &mut rng) as f32).collect();
+            let means = initialisation.draw(&spec, &mut rng);
             let bias = (0..spec.outputs()).map(|_| if sigma_b > 0.0 { (sigma_b * rng.normal()) as f32 } else { 0.0 }).collect();
             Layer::new(spec, means, bias)
         };

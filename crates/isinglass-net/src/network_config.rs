@@ -135,7 +135,7 @@ impl NetworkConfig {
                 "init {} chooses {symbol} itself: leave out sigma-m2, or name a distribution (two-point)",
                 self.init
             ))),
-            Init::TwoPoint | Init::ClippedGaussian | Init::Uniform => Ok(()),
+            Init::TwoPoint | Init::Hadamard | Init::ClippedGaussian | Init::Uniform => Ok(()),
         }
     }
 

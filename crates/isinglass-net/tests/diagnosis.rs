@@ -106,8 +106,9 @@ fn initial_means_have_the_requested_variance() {
     let glorot = |layer: &LayerDiagnosis, _: f64| 2.0 / (layer.inputs + layer.outputs) as f64;
     let he = |layer: &LayerDiagnosis, _: f64| 2.0 / layer.inputs as f64;
     type Expected = dyn Fn(&LayerDiagnosis, f64) -> f64;
-    let cases: [(Init, Option<f64>, &Expected); 9] = [
+    let cases: [(Init, Option<f64>, &Expected); 10] = [
         (Init::TwoPoint, Some(0.37), &as_asked),
+        (Init::Hadamard, Some(0.37), &as_asked),
         (Init::Uniform, Some(1.0 / 3.0), &as_asked),
         (Init::Uniform, Some(0.1), &as_asked),
         (Init::Uniform, Some(0.8), &as_asked),

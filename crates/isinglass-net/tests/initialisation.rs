@@ -5,7 +5,8 @@ mod support;
 use std::f64::consts::PI;
 
 use isinglass_net::{
-    AUTO_REACH, Error, Goal, Init, Initialisation, Means, NetworkConfig, Neuron, Optimizer, Schedule, Surrogate, TrainConfig, Trainer,
+    AUTO_REACH, Error, Goal, Init, Initialisation, Layer, Means, Network, NetworkConfig, Neuron, Optimizer, Schedule, Surrogate,
+    TrainConfig, Trainer,
 };
 use isinglass_theory::{Advice, RandomNetwork, advice};
 use support::problem::Problem;
@@ -113,6 +114,70 @@ fn critical_is_the_best_variance_of_the_theory() {
     // Straight-through estimation sees signs only.
     let latent = Initialisation::new(&config(Surrogate::Ste, Neuron::Sign, Init::Auto, 40)).unwrap();
     assert_eq!((latent.distribution, latent.sigma2), (Init::Uniform, Some(1.0 / 3.0)));
+}
+
+/// The largest product of two rows (of two columns, if these are shorter), over that of a row with itself.
+fn overlap(layer: &Layer) -> f64 {
+    let (outputs, inputs) = (layer.spec().outputs(), layer.spec().inputs());
+    let (lines, length) = (outputs.min(inputs), outputs.max(inputs));
+    let entry = |line: usize, k: usize| f64::from(if outputs <= inputs { layer.row(line)[k] } else { layer.row(k)[line] });
+    let product = |a: usize, b: usize| (0..length).map(|k| entry(a, k) * entry(b, k)).sum::<f64>().abs();
+    let pairs = (0..lines).flat_map(|a| (0..a).map(move |b| (a, b)));
+    pairs.map(|(a, b)| product(a, b)).fold(0.0, f64::max) / product(0, 0)
+}
+
+#[test]
+fn hadamard_means_are_orthogonal_signs() {
+    let config = |init| NetworkConfig {
+        inputs: 784,
+        hidden: vec![64, 64, 128, 32, 31],
+        init,
+        sigma_m2: Some(0.81),
+        sigma_b2: Some(0.2),
+        ..NetworkConfig::default()
+    };
+    let (network, again, other) =
+        (config(Init::Hadamard).init(1).unwrap(), config(Init::Hadamard).init(1).unwrap(), config(Init::Hadamard).init(2).unwrap());
+    assert_eq!(network, again);
+    let iid = config(Init::TwoPoint).init(1).unwrap();
+    // 784 = 4·196 and the powers of two have matrices of their own; 31 and 32 share one, of which 31 → 10 loses one column.
+    let bounds = [1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1.0 / 31.0 + 1e-6];
+    for ((layer, bound), (iid, other)) in network.layers().iter().zip(bounds).zip(iid.layers().iter().zip(other.layers())) {
+        assert!(layer.means().iter().all(|m| m.abs() == 0.9));
+        assert!(overlap(layer) <= bound, "{:?}: {}", layer.spec(), overlap(layer));
+        assert!(overlap(iid) > 0.1, "independent signs are not orthogonal: the bound can fail");
+        assert_ne!(layer.means(), other.means());
+        assert!(layer.bias().iter().any(|b| *b != 0.0));
+    }
+    // Layers of one shape have signs of their own.
+    let square = Network::builder(64).hidden([64; 4]).sigma_m2(1.0).init(Init::Hadamard, 3).unwrap();
+    for (i, a) in square.layers()[..4].iter().enumerate() {
+        for b in &square.layers()[..i] {
+            let sum: f32 = a.means().iter().zip(b.means()).map(|(a, b)| a * b).sum();
+            assert!(sum.abs() <= 5.0 * 64.0, "{sum}: the standard deviation is 64");
+        }
+    }
+}
+
+#[test]
+fn hadamard_takes_its_variance_as_two_point_does() {
+    for (surrogate, neuron) in CASES {
+        let resolved = |init, sigma_m2| {
+            let config = NetworkConfig { sigma_m2, ..config(surrogate, neuron, init, 3) };
+            (config.clone(), Initialisation::new(&config).unwrap())
+        };
+        for sigma_m2 in [None, Some(0.7)] {
+            let (config, hadamard) = resolved(Init::Hadamard, sigma_m2);
+            let (_, two_point) = resolved(Init::TwoPoint, sigma_m2);
+            assert_eq!(hadamard, Initialisation { distribution: Init::Hadamard, ..two_point });
+            check_drawn(&config, &hadamard);
+        }
+    }
+    // Real weights may be large; means may not.
+    let real = NetworkConfig { sigma_m2: Some(2.25), ..config(Surrogate::Continuous, Neuron::Tanh(1.0), Init::Hadamard, 2) };
+    assert!(real.init(1).unwrap().layers().iter().all(|layer| layer.means().iter().all(|w| w.abs() == 1.5)));
+    let large = NetworkConfig { surrogate: Surrogate::Deterministic, neuron: Neuron::Sign, ..real };
+    assert!(large.init(1).unwrap_err().to_string().contains("cannot exceed 1"));
 }
 
 #[test]

@@ -81,3 +81,46 @@ fn a_sweep_over_the_variance_needs_no_init() {
     home.write("grid.toml", grid.replace("[grid]", "init = \"auto\"\n[grid]").as_bytes());
     assert!(home.fails("sweep run grid.toml --out bad --quiet", 2).contains("chooses σ_m² itself"));
 }
+
+#[test]
+fn orthogonal_signs_are_trained_from() {
+    let home = scratch("hadamard");
+    let flags = "--depth 3 --init hadamard --sigma-m2 0.81";
+    let result = home.json(&format!("{SMALL} {flags} --goal surrogate --lr 1e-9 --means clip --out run"));
+    assert_eq!(initialisation(&home, "run"), ["init = \"hadamard\"", "sigma-m2 = 0.81"]);
+    assert_eq!((&result["initialisation"]["distribution"], &result["initialisation"]["sigma_m2"]), (&"hadamard".into(), &0.81.into()));
+    // At such a learning rate the means stay where they were: ±0.9, and what inspect shows is what was drawn.
+    let inspected = home.json("inspect run");
+    let layers = inspected["layers"].as_array().unwrap();
+    assert_eq!(layers.len(), 4);
+    for layer in layers {
+        for key in ["sigma_m2", "initial_sigma_m2"] {
+            assert!((layer[key].as_f64().unwrap() - 0.81).abs() < 1e-5, "{layer}");
+        }
+    }
+    assert!(home.succeeds("inspect run").contains("0.81"));
+    // The file of a run gives the same bits again; another seed does not.
+    home.succeeds("train --config run/config.toml --quiet --out again");
+    assert!(home.read("again/last.safetensors") == home.read("run/last.safetensors"));
+    home.succeeds("train --config run/config.toml --quiet --seed 2 --out other");
+    assert!(home.read("other/last.safetensors") != home.read("run/last.safetensors"));
+    // Without a variance it takes the usual one; the real weights of the comparison take it too.
+    home.succeeds(&format!("{SMALL} --init hadamard --out usual"));
+    assert_eq!(initialisation(&home, "usual"), ["init = \"hadamard\""]);
+    home.succeeds(&format!("{SMALL} --init hadamard --surrogate continuous --sigma-w2 2.25 --out real"));
+    assert!(home.fails(&format!("{SMALL} --init hadamard --sigma-m2 1.2 --out large"), 2).contains("cannot exceed 1"));
+    assert!(home.succeeds("train --help").contains("hadamard"));
+}
+
+#[test]
+fn a_sweep_compares_orthogonal_with_independent_signs() {
+    let home = scratch("hadamard-sweep");
+    home.write(
+        "grid.toml",
+        b"[train]\ndata = \"mnist\"\ndata-dir = \"data\"\nwidth = 9\nepochs = 1\nsamples = 1\nsigma-m2 = 0.5\n[grid]\ninit = [\"two-point\", \"hadamard\"]\n",
+    );
+    home.succeeds("sweep run grid.toml --out sweep --quiet");
+    let rows = common::sweeps::results(&home, "sweep");
+    let drawn: Vec<&str> = rows.iter().map(|row| row["init_distribution"].as_str()).collect();
+    assert_eq!(drawn, ["two-point", "hadamard"]);
+}

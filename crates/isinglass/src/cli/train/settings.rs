@@ -103,7 +103,7 @@ impl NetworkArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Initialisation")]
 pub struct InitArgs {
-    /// auto (the smallest σ_m² that carries signals through the depth), critical (what `theory advise` says), two-point, clipped-gaussian, uniform, glorot or he [default: auto; with --sigma-m2: two-point]
+    /// auto (the smallest σ_m² that carries signals through the depth), critical (what `theory advise` says), two-point, hadamard (two-point with orthogonal rows or columns), clipped-gaussian, uniform, glorot or he [default: auto; with --sigma-m2: two-point]
     #[arg(long, value_name = "NAME")]
     init: Option<Init>,
 
