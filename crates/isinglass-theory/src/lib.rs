@@ -13,6 +13,7 @@
 //! | one step of the maps | [`MeanField::pair_map`], [`MeanField::chi`] |
 //! | where the network is critical | [`RandomNetwork::critical_set`] |
 //! | which variances to use for a depth | [`Advice`] |
+//! | the same if layers carry their fields on | [`carried`] |
 //!
 //! ```
 //! use isinglass_theory::{Model, Neuron, Phase, Point, RandomNetwork};
@@ -43,6 +44,7 @@ mod trajectory;
 
 pub mod activation;
 pub mod advice;
+pub mod carried;
 pub mod critical;
 pub mod mean_field;
 pub mod model;
@@ -51,6 +53,7 @@ pub mod point;
 pub mod quadrature;
 
 pub use advice::{Advice, Recommendation};
+pub use carried::{CarriedAdvice, CarriedPoint, CarriedState, Carry};
 pub use correlation::Correlation;
 pub use critical::{CriticalPoint, CriticalSet, Segment};
 pub use error::Error;

@@ -29,6 +29,8 @@
 //! # Ok::<(), isinglass_theory::Error>(())
 //! ```
 
+mod contribution;
+
 use crate::activation::{Activation, FieldPair, Moments, Parity, Phi};
 use crate::model::WeightVariance;
 use crate::neuron::Denominator;
@@ -93,6 +95,12 @@ impl<A: Activation + Clone> RandomNetwork<A> {
             Model::StochasticNeurons => (SecondMoment::Unit, sigma2),
         };
         Ok(MeanField { network: self.clone(), second_moment, own_weight, shared_weight: sigma2, sigma_b2 })
+    }
+
+    /// The same network with neurons that have no noise of their own.
+    pub(crate) fn without_noise(&self) -> Self {
+        let denominator = self.denominator.map(|d| Denominator { noise: 0.0, ..d });
+        Self { denominator, ..self.clone() }
     }
 }
 
@@ -267,21 +275,21 @@ impl<A: Activation> MeanField<A> {
             let ratio = self.correlation_ratio_of_small_signals();
             Correlation::from_both(ratio * pair.correlation.c(), (1.0 - ratio) + ratio * pair.correlation.deficit())
         } else {
-            self.next_correlation(pair, (m_a.mean_square, n_a), (m_b.mean_square, n_b))?
+            self.next_correlation(pair, (m_a.mean_square, n_a), (m_b.mean_square, n_b), self.sigma_b2)?
         };
         // A signal about to underflow becomes 0 before it loses digits.
         let flush = |q: f64| if q < f64::MIN_POSITIVE / f64::EPSILON { 0.0 } else { q };
         Ok(FieldPair { q_a: flush(n_a / d_a), q_b: flush(n_b / d_b), correlation })
     }
 
-    /// `c'` and `1 − c'` from `A` and `N = wA + σ_b²` of each field.
-    fn next_correlation(&self, pair: &FieldPair, (a_a, n_a): (f64, f64), (a_b, n_b): (f64, f64)) -> Result<Correlation, Error> {
+    /// `c'` and `1 − c'` from `A` and `N = wA + b` of each field.
+    fn next_correlation(&self, pair: &FieldPair, (a_a, n_a): (f64, f64), (a_b, n_b): (f64, f64), b: f64) -> Result<Correlation, Error> {
         let norm = n_a.sqrt() * n_b.sqrt();
         if norm == 0.0 {
             return Ok(pair.correlation);
         }
         let moments = self.phi().pair_moments(pair)?;
-        let (w, v, b) = (self.own_weight, self.shared_weight, self.sigma_b2);
+        let (w, v) = (self.own_weight, self.shared_weight);
         let c = (v * moments.product + b) / norm;
         if c < 0.5 {
             return Ok(Correlation::from_both(c, 1.0 - c));
@@ -304,11 +312,12 @@ impl<A: Activation> MeanField<A> {
 
     /// Whether the fields are so small that `φ` is linear to the last digit, and products of variances may underflow.
     fn is_linear_at(&self, pair: &FieldPair) -> bool {
-        self.sigma_b2 == 0.0
-            && self.own_weight > 0.0
-            && pair.q_a.max(pair.q_b) < LINEAR_BELOW
-            && self.phi().parity() == Parity::Odd
-            && !self.network.is_step()
+        self.sigma_b2 == 0.0 && self.adds_linearly_at(pair)
+    }
+
+    /// The same without regard to biases.
+    fn adds_linearly_at(&self, pair: &FieldPair) -> bool {
+        self.own_weight > 0.0 && pair.q_a.max(pair.q_b) < LINEAR_BELOW && self.phi().parity() == Parity::Odd && !self.network.is_step()
     }
 
     /// The slope `χ = dc'/dc` of the correlation map between fields of variance `q`, a fixed point of the variance map.
