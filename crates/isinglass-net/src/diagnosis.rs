@@ -1,7 +1,7 @@
 //! The inside of a network: polarisation, saturation, field variances compared with the theory, gradient norms.
 
 use isinglass_theory::activation::FieldPair;
-use isinglass_theory::{Correlation, MeanField, Model, Neuron, WeightVariance};
+use isinglass_theory::{CarriedState, Correlation, MeanField, Model, Neuron, WeightVariance};
 use serde::Serialize;
 
 use crate::engine::{Engine, LayerSink, Purpose, Scale};
@@ -40,7 +40,9 @@ pub struct LayerDiagnosis {
     pub field_variance: f64,
     /// What the theory predicts from the measured variances of means and biases of the layers so far; `None` where it does not apply.
     pub predicted_variance: Option<f64>,
-    /// Slope of the correlation map at `c = 1`, with this layer's measured variances; `None` for the output layer.
+    /// Whether the field of the layer below is carried to this one.
+    pub carries: bool,
+    /// Slope of the correlation map at `c = 1`, with this layer's measured variances; `None` for the output layer, and where a field is carried, since the map is then not the layer's alone.
     pub chi_1: Option<f64>,
     /// Fraction of neurons beyond ±0.9; `None` for the output layer.
     pub saturated: Option<f64>,
@@ -68,12 +70,17 @@ impl Diagnosis {
         examples.chosen(Some(indices))?;
         let signals = Signals::measure(network, examples, indices, threads)?;
         let mut layers = Vec::with_capacity(network.layers().len());
-        let mut predicted = None;
+        let carries = network.layers().iter().any(|layer| layer.spec().carries());
+        let (mut predicted, mut state) = (None, None);
         for (index, layer) in network.layers().iter().enumerate() {
             let (sigma_m2, sigma_b2) = (mean_square(layer.means()), mean_square(layer.bias()));
             let field_variance = signals.fields[index];
             let theory = if layer.spec().is_output() { None } else { mean_field(network, sigma_m2, sigma_b2) };
             predicted = theory.as_ref().and_then(|theory| match index {
+                _ if carries => {
+                    state = next_state(theory, state.as_ref(), index, layer.spec().carries(), signals.inputs);
+                    state.map(|state| state.q())
+                }
                 0 => theory.first_layer(&FieldPair::equal(signals.inputs, Correlation::ONE)).ok().map(|pair| pair.q_a),
                 _ => theory.variance_map(predicted?).ok(),
             });
@@ -89,7 +96,11 @@ impl Diagnosis {
                 flip_ratio: None,
                 field_variance,
                 predicted_variance: predicted,
-                chi_1: theory.and_then(|theory| theory.chi(field_variance, Correlation::ONE).ok()).filter(is_finite),
+                carries: layer.spec().carries(),
+                chi_1: theory
+                    .filter(|_| !layer.spec().carries())
+                    .and_then(|theory| theory.chi(field_variance, Correlation::ONE).ok())
+                    .filter(is_finite),
                 saturated: signals.neurons.get(index).map(|neurons| neurons.saturated),
                 neurons: signals.neurons.get(index).map(|neurons| neurons.histogram.clone()),
                 gradient_norm: signals.gradient_squares[index].sqrt(),
@@ -197,6 +208,14 @@ impl Signals {
             }
         }
         Ok(Self { inputs: inputs / (count * examples.features() as f64), fields, neurons, gradient_squares })
+    }
+}
+
+/// The theory's state of a layer in a network that carries fields, from the mean square of the inputs and the state of the layer below.
+fn next_state(theory: &MeanField, below: Option<&CarriedState>, index: usize, carries: bool, inputs: f64) -> Option<CarriedState> {
+    match index {
+        0 => CarriedState::from_inputs(theory, &FieldPair::equal(inputs, Correlation::ONE)).ok(),
+        _ => below?.next(theory, carries).ok(),
     }
 }
 

@@ -9,6 +9,7 @@
 //! | `glorot` | `U(±√(6/(n_in + n_out)))` | about `1/N`: too small to carry a signal |
 //! | `he` | `U(±√(6/n_in))` | `2/n_in`: too small as well |
 //! | `critical` | two-point, where the theory advises | `Advice::best` |
+//! | `auto`, `critical` where fields are carried | uniform, two-point | `CarriedAdvice`, at least 1/3 |
 //! | `auto` | uniform, at the smallest `σ_m²` that carries signal and gradient through the depth | `Advice::smallest` with a reach of [`AUTO_REACH`], at least 1/3 |
 //!
 //! Real weights (`continuous`) take the same distributions with `σ_w²` and without clipping; `glorot` and `he` then refer to the weights that the
@@ -16,7 +17,7 @@
 
 mod hadamard;
 
-use isinglass_theory::{Advice, RandomNetwork, advice};
+use isinglass_theory::{Advice, CarriedAdvice, RandomNetwork, advice};
 use serde::{Deserialize, Serialize};
 
 use crate::named::named;
@@ -121,6 +122,9 @@ impl Initialisation {
         }
         let theory = RandomNetwork::new(config.surrogate.model(), config.neuron)?;
         let depth = config.depth();
+        if config.carry {
+            return Self::carried(config, &theory);
+        }
         // Large real weights cost nothing: they need not change sign.
         if config.init == Init::Auto && config.surrogate.has_binary_weights() {
             let advice = Advice::new(&theory, depth, AUTO_REACH)?;
@@ -164,6 +168,26 @@ impl Initialisation {
             _ => (Init::TwoPoint, if is_limit { NEAR_ONE } else { best }),
         };
         Ok(Self { distribution, sigma2: Some(sigma2), sigma_b2: config.sigma_b2.unwrap_or(advice.best.sigma_b2), reason })
+    }
+
+    /// The choice for a network that carries its fields: the smallest variance at which enough of the signal is left at the end.
+    fn carried(config: &NetworkConfig, theory: &RandomNetwork) -> Result<Self, Error> {
+        let depth = config.depth();
+        let advice = CarriedAdvice::new(theory, depth, AUTO_REACH)?;
+        let best = advice.carried.sigma2.unwrap_or(LEAST);
+        let (distribution, sigma2) = match config.init {
+            _ if !config.surrogate.has_binary_weights() => (Init::ClippedGaussian, best),
+            Init::Auto => (Init::Uniform, best.clamp(LEAST, MOST)),
+            _ => (Init::TwoPoint, best.clamp(LEAST, NEAR_ONE)),
+        };
+        let left = CarriedAdvice::at(theory, Some(sigma2), advice.carried.sigma_b2, depth, AUTO_REACH)?.carried.left.signal;
+        let left = left.map_or_else(String::new, |left| format!(": {:.1} % of the signal is left after {depth} layers", 100.0 * left));
+        Ok(Self {
+            distribution,
+            sigma2: Some(sigma2),
+            sigma_b2: config.sigma_b2.unwrap_or(advice.carried.sigma_b2),
+            reason: format!("fields are carried{left}"),
+        })
     }
 
     /// The means (or real weights) of a layer, row by row.
