@@ -78,9 +78,11 @@ fn networks(scores: &Value) -> Vec<(String, String)> {
 /// What the layers look like inside.
 pub fn write_diagnosis(out: &mut impl Write, result: &Value) -> io::Result<()> {
     let part = |value: &Value| Value::from(value.as_f64().map(percent));
+    let any_carries = layers(result).any(|layer| layer["carries"] == true);
     let rows: Vec<Record> = layers(result)
         .map(|layer| {
-            Record::from_iter([
+            let carries = any_carries.then(|| ("carries".to_owned(), (layer["carries"] == true).then_some("yes").into()));
+            let columns = [
                 ("layer".to_owned(), layer["layer"].clone()),
                 (variance_symbol(result).to_owned(), layer["sigma_m2"].clone()),
                 ("polarised".to_owned(), part(&layer["polarised"])),
@@ -90,7 +92,8 @@ pub fn write_diagnosis(out: &mut impl Write, result: &Value) -> io::Result<()> {
                 ("χ₁".to_owned(), layer["chi_1"].clone()),
                 ("saturated".to_owned(), part(&layer["saturated"])),
                 ("gradient norm".to_owned(), layer["gradient_norm"].clone()),
-            ])
+            ];
+            columns.into_iter().chain(carries).collect()
         })
         .collect();
     write_columns(out, &rows)
