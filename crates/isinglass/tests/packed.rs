@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use common::Scratch;
-use isinglass_bits::PackedModel;
+use isinglass_bits::{PackedModel, PackedNetwork};
 use serde_json::Value;
 
 /// A small trained run `a`, on images of 8 × 8 under MNIST's name.
@@ -136,10 +136,12 @@ fn inspect_says_how_long_the_file_is() {
     assert_eq!(layers[1]["first_weights"], shown);
     assert_eq!(result["provenance"]["data"], "mnist");
     assert!(layers[0]["least_threshold"].is_i64() && layers[3]["least_threshold"].is_null());
+    assert!(layers.iter().all(|layer| layer["carries"] == false));
     let table = home.succeeds("inspect m.safetensors");
+    assert!(!table.contains("carr"), "{table}");
     assert!(table.contains("64-33×3-10") && table.contains('−') && table.contains("weights: sign(M)"), "{table}");
     let csv = home.succeeds("inspect m.safetensors --format csv");
-    assert!(csv.lines().count() == 5 && csv.lines().all(|line| line.split(',').count() == 14), "{csv}");
+    assert!(csv.lines().count() == 5 && csv.lines().all(|line| line.split(',').count() == 15), "{csv}");
     assert!(home.fails("inspect m.safetensors --checkpoint best", 2).contains("--checkpoint"));
     assert!(home.fails("inspect m.safetensors --plot a.png", 2).contains("--plot"));
 }
@@ -248,6 +250,41 @@ fn bench_compares_in_turns() {
     for seconds in ["nan", "-1", "0"] {
         assert!(home.fails(&format!("bench m.safetensors --seconds {seconds}"), 2).contains("--seconds"));
     }
+}
+
+/// The network of `m.safetensors`, of one width, with all layers carrying that can, as `carrying.safetensors`.
+fn carrying(home: &Scratch) -> PackedModel {
+    let model = PackedModel::load(home.path("m.safetensors")).unwrap();
+    let network = &model.networks()[0];
+    let layers = network.layers().iter().enumerate().map(|(index, layer)| layer.clone().carrying(index >= 2).unwrap()).collect();
+    let network = PackedNetwork::from_layers(layers, network.output().clone()).unwrap();
+    let model = PackedModel::new(vec![network], model.preprocessing(), model.tau()).unwrap();
+    model.save(home.path("carrying.safetensors")).unwrap();
+    model
+}
+
+#[test]
+fn networks_that_carry_are_shown_measured_and_exported() {
+    let home = packed("carrying", "--depth 5");
+    let model = carrying(&home);
+    let result = home.json("inspect carrying.safetensors");
+    let layers: Vec<&Value> = result["layers"].as_array().unwrap().iter().map(|layer| &layer["carries"]).collect();
+    assert_eq!(layers, [false, false, true, true, true, false]);
+    let table = home.succeeds("inspect carrying.safetensors");
+    assert_eq!(table.lines().filter(|line| line.ends_with(" yes")).count(), 3, "{table}");
+    assert!(table.contains("layers that carry add their sums to those of the layer before"), "{table}");
+
+    let result = home.json("bench carrying.safetensors --seconds 0.01 --threads 2");
+    assert_eq!(result["measurements"].as_array().unwrap().len(), 5);
+    assert_eq!(result["agreeing_images"], result["images"]);
+
+    let images = test_images(&home);
+    check_exports(&home, "carrying.safetensors", &images);
+    let predicted = home.json("predict carrying.safetensors --data mnist --data-dir data");
+    let labels = &home.read("data/mnist/t10k-labels-idx1-ubyte")[8..];
+    let classes = model.predictor().classes(&images).unwrap();
+    let correct = classes.iter().zip(labels).filter(|(class, label)| **class == usize::from(**label)).count();
+    assert_eq!(predicted["correct"], correct);
 }
 
 /// What the exported C program, and onnxruntime where there is one, print for raw images, against the library.

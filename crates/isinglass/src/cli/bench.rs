@@ -1,5 +1,7 @@
 //! `isinglass bench`.
 
+mod rows;
+
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
@@ -15,11 +17,12 @@ use super::packed::{ModelArgs, shape_text};
 use super::run::progress::bar;
 use super::run::tables::grouped;
 use super::{CliError, Format};
+use rows::RowNetwork;
 
 /// Times a packed network against the same network in floats, in turns.
 ///
 /// Latency of a single image, throughput in batches of 64 and 1024, on one thread and on several. The float network has the same ±1 weights as 32-bit numbers: a single image goes through it row by
-/// row, batches on isinglass' own kernels for training. Both see the same random images, and how often they agree on the class is printed. Times are medians over rounds in which both sides take
+/// row, batches on isinglass' own kernels for training (row by row as well if layers carry their sums). Both see the same random images, and how often they agree on the class is printed. Times are medians over rounds in which both sides take
 /// turns. The environment variable ISINGLASS_SIMD (avx512, avx2, neon, scalar) chooses the instruction set.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -53,8 +56,23 @@ struct Sides<'a> {
 
 /// The float network, an ensemble's one after the other.
 enum Float<'a> {
-    Rows(&'a [Network]),
+    Rows(&'a [RowNetwork]),
     Batches(Vec<Inference>),
+}
+
+/// The networks in floats.
+struct Floats {
+    rows: Vec<RowNetwork>,
+    /// None if a layer carries, which the kernels for training do not do.
+    networks: Option<Vec<Network>>,
+}
+
+impl Floats {
+    fn of(model: &PackedModel) -> Result<Self, CliError> {
+        let carries = !model.carrying_layers().is_empty();
+        let networks = if carries { None } else { Some(Network::from_packed(model)?) };
+        Ok(Self { rows: RowNetwork::of(model), networks })
+    }
 }
 
 impl Args {
@@ -65,7 +83,7 @@ impl Args {
         let model = self.model.load()?;
         // The bytes that real numbers are rounded to are as good as any.
         let model = PackedModel::new(model.networks().to_vec(), model.preprocessing(), model.tau())?;
-        let floats = Network::from_packed(&model)?;
+        let floats = Floats::of(&model)?;
         let images = random_images(&model);
         let labels = labels_of(&model, &images)?;
         let threads = self.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
@@ -101,14 +119,14 @@ impl Args {
 }
 
 impl<'a> Sides<'a> {
-    fn new(model: &PackedModel, floats: &'a [Network], batch: usize, threads: usize) -> Result<Self, CliError> {
-        let float = match batch {
+    fn new(model: &PackedModel, floats: &'a Floats, batch: usize, threads: usize) -> Result<Self, CliError> {
+        let float = match &floats.networks {
             // The kernels for training work on 16 images, however few there are.
-            1 => Float::Rows(floats),
-            _ => {
-                let engines: Result<_, _> = floats.iter().map(|network| Inference::new(network, batch, threads)).collect();
+            Some(networks) if batch > 1 => {
+                let engines: Result<_, _> = networks.iter().map(|network| Inference::new(network, batch, threads)).collect();
                 Float::Batches(engines?)
             }
+            _ => Float::Rows(&floats.rows),
         };
         Ok(Self { packed: model.predictor(), float, threads })
     }
@@ -143,7 +161,7 @@ impl<'a> Sides<'a> {
             match &mut self.float {
                 Float::Rows(networks) => {
                     for network in *networks {
-                        std::hint::black_box(fields(network, images));
+                        std::hint::black_box(network.classes(images, self.threads));
                     }
                 }
                 Float::Batches(networks) => {
@@ -156,32 +174,6 @@ impl<'a> Sides<'a> {
         }
         Ok(began.elapsed().as_secs_f64() / f64::from(repeats))
     }
-}
-
-/// The output of a float network for a single image, row by row: what a library's product of a matrix and a vector does.
-fn fields(network: &Network, image: &[u8]) -> Vec<f32> {
-    let mut x: Vec<f32> = image.iter().map(|&byte| f32::from(byte)).collect();
-    for layer in network.layers() {
-        let scale = 1.0 / (layer.inputs() as f32).sqrt();
-        let field = |(row, bias): (&[f32], &f32)| dot(row, &x) * scale + bias;
-        let fields = layer.rows().zip(layer.bias()).map(field);
-        x = if layer.spec().is_output() { fields.collect() } else { fields.map(|field| if field >= 0.0 { 1.0 } else { -1.0 }).collect() };
-    }
-    x
-}
-
-/// In 32 sums, for the compiler to put into vectors.
-fn dot(a: &[f32], b: &[f32]) -> f32 {
-    const LANES: usize = 32;
-    let mut sums = [0.0; LANES];
-    let (blocks, rest) = a.as_chunks::<LANES>();
-    let (other_blocks, other_rest) = b.as_chunks::<LANES>();
-    for (a, b) in blocks.iter().zip(other_blocks) {
-        for lane in 0..LANES {
-            sums[lane] += a[lane] * b[lane];
-        }
-    }
-    sums.iter().sum::<f32>() + rest.iter().zip(other_rest).map(|(a, b)| a * b).sum::<f32>()
 }
 
 /// The length of one side's turn.
@@ -202,17 +194,21 @@ fn labels_of(model: &PackedModel, images: &[u8]) -> Result<Vec<u8>, CliError> {
 }
 
 /// For how many images the float network finds the class of the packed one. Ensembles average; their first network stands for them.
-fn agreement(model: &PackedModel, floats: &[Network], images: &[u8], labels: &[u8], threads: usize) -> Result<usize, CliError> {
-    let labels = match floats.len() {
+fn agreement(model: &PackedModel, floats: &Floats, images: &[u8], labels: &[u8], threads: usize) -> Result<usize, CliError> {
+    let labels = match model.networks().len() {
         1 => labels.to_vec(),
         _ => {
             let first = PackedModel::new(vec![model.networks()[0].clone()], model.preprocessing(), model.tau())?;
             labels_of(&first, images)?
         }
     };
+    let Some(networks) = &floats.networks else {
+        let classes = floats.rows[0].classes(images, threads);
+        return Ok(classes.iter().zip(&labels).filter(|(class, label)| **class == usize::from(**label)).count());
+    };
     let examples = Examples::new(Values::Bytes(images), model.inputs(), &labels, model.classes())?;
     let indices: Vec<u32> = (0..labels.len() as u32).collect();
-    let score = Inference::new(&floats[0], 256, threads)?.score(&examples, &indices)?;
+    let score = Inference::new(&networks[0], 256, threads)?.score(&examples, &indices)?;
     Ok((score.accuracy * labels.len() as f64).round() as usize)
 }
 

@@ -18,7 +18,7 @@ use super::{CliError, Format};
 /// thousand training examples, stands beside what the theory predicts from the variances of means and biases; χ₁ is the theory's too. saturated is the part of the neurons beyond ±0.9.
 /// The picture shows the histograms of means and neurons, and the variances.
 ///
-/// Of a packed network: what each layer takes in bits and in bytes of the file, its thresholds, some of its weights, and where it comes from.
+/// Of a packed network: what each layer takes in bits and in bytes of the file, its thresholds, some of its weights, whether it carries the sums of the layer before, and where it comes from.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   isinglass inspect runs/a

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use isinglass_bits::{BitMatrix, PackedModel, PackedNetwork, Prediction};
+use isinglass_bits::{BitMatrix, PackedLayer, PackedModel, PackedNetwork, Prediction};
 use isinglass_data::{Pixels, Split};
 use serde_json::{Value, json};
 
@@ -85,10 +85,11 @@ impl PackedFile {
 
     pub fn write_tables(&self, out: &mut impl Write, result: &Value) -> io::Result<()> {
         let number = |value: &Value| value.as_u64().map_or(String::new(), |number| grouped(number as usize));
+        let carries = !self.model.carrying_layers().is_empty();
         writeln!(out, "{}, packed\n", shape_text(&self.model))?;
         let mut rows: Vec<Record> = Vec::new();
         for layer in result["layers"].as_array().into_iter().flatten() {
-            rows.push(Record::from_iter([
+            let mut row = Record::from_iter([
                 ("layer".to_owned(), layer["layer"].to_string().into()),
                 ("shape".to_owned(), format!("{} × {}", layer["inputs"], layer["outputs"]).into()),
                 ("bits".to_owned(), number(&layer["bits"]).into()),
@@ -98,7 +99,11 @@ impl PackedFile {
                 ("weights +1".to_owned(), layer["up"].as_f64().map(percent).into()),
                 ("thresholds".to_owned(), range_text(layer).into()),
                 ("first weights".to_owned(), layer["first_weights"].clone()),
-            ]));
+            ]);
+            if carries {
+                row.insert("carries".to_owned(), if layer["carries"] == true { "yes" } else { "" }.into());
+            }
+            rows.push(row);
         }
         let line = |name: &str, bits: String, bytes: String| {
             let cells = [
@@ -109,7 +114,8 @@ impl PackedFile {
                 ("threshold bytes", String::new()),
                 ("bytes", bytes),
             ];
-            let empty = ["weights +1", "thresholds", "first weights"].map(|key| (key, String::new()));
+            let empty = ["weights +1", "thresholds", "first weights"].into_iter().chain(carries.then_some("carries"));
+            let empty = empty.map(|key| (key, String::new()));
             cells.into_iter().chain(empty).map(|(key, text)| (key.to_owned(), text.into())).collect()
         };
         rows.push(line("header", String::new(), number(&result["header_bytes"])));
@@ -129,6 +135,9 @@ impl PackedFile {
             Some(_) => "real numbers, rounded to bytes column by column",
         };
         writeln!(out, "inputs are {inputs}; (byte − {offset})·{scale} is in the thresholds of layer 1")?;
+        if carries {
+            writeln!(out, "layers that carry add their sums to those of the layer before")?;
+        }
         if let Some(names) = self.model.class_names() {
             writeln!(out, "classes: {}", names.join(", "))?;
         }
@@ -148,8 +157,8 @@ fn describe_layer(networks: &[PackedNetwork], index: usize) -> Value {
     let threshold_bytes = 4 * outputs * networks.len();
     let thresholds: Vec<i32> =
         networks.iter().filter_map(|network| network.layers().get(index)).flat_map(|layer| layer.thresholds().to_vec()).collect();
-    // Sums of spins lie within ±N, those of bytes within ±255N.
-    let limit = if index == 0 { 255 * inputs as i64 } else { inputs as i64 };
+    // No sum lies beyond it.
+    let limit = networks[0].largest_sums().get(index).map_or(0, |&largest| i64::from(largest));
     let beyond = |test: &dyn Fn(i64) -> bool| thresholds.iter().filter(|&&threshold| test(threshold.into())).count();
     let mut layer = json!({
         "layer": index + 1,
@@ -169,6 +178,7 @@ fn describe_layer(networks: &[PackedNetwork], index: usize) -> Value {
     layer["largest_threshold"] = json!(thresholds.iter().max());
     layer["always_up"] = json!(of_thresholds(beyond(&|threshold| threshold <= -limit)));
     layer["never_up"] = json!(of_thresholds(beyond(&|threshold| threshold > limit)));
+    layer["carries"] = networks[0].layers().get(index).is_some_and(PackedLayer::carries).into();
     layer
 }
 
