@@ -16,6 +16,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use isinglass_theory::activation::Activation;
+use isinglass_theory::carried::Remains;
 use isinglass_theory::{Error, MeanField, Phase, Point, RandomNetwork, WeightVariance};
 
 /// What a phase diagram shows.
@@ -63,44 +64,11 @@ impl PhaseDiagram {
     where
         A: Activation + Clone + Sync,
     {
-        if network.model().weight_variance() == WeightVariance::None {
-            return Err(Error::Unsupported(format!(
-                "model {} has no plane to draw: its weights are random ±1 and only σ_b² can be chosen; use theory point",
-                network.model()
-            )));
-        }
+        check_plane(network)?;
         if quantity == Quantity::Chi1 && network.is_step() {
             return Err(Error::Unsupported("χ₁ of a sign function is infinite everywhere; ask for ξ_c instead".into()));
         }
-        let rows: Vec<Mutex<Vec<Cell>>> = y.iter().map(|_| Mutex::default()).collect();
-        let (next_row, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let stop = AtomicBool::new(false);
-        let failure: Mutex<Option<Error>> = Mutex::default();
-        let work = || {
-            while !stop.load(Ordering::Relaxed) {
-                let index = next_row.fetch_add(1, Ordering::Relaxed);
-                let Some(row) = rows.get(index) else { return };
-                match x.iter().map(|&sigma2| cell(network, sigma2, y[index], quantity)).collect::<Result<Vec<Cell>, Error>>() {
-                    Ok(cells) => *lock(row) = cells,
-                    Err(error) => {
-                        lock(&failure).get_or_insert(error);
-                        stop.store(true, Ordering::Relaxed);
-                    }
-                }
-                progress(done.fetch_add(1, Ordering::Relaxed) + 1);
-            }
-        };
-        let threads = if threads == 0 { std::thread::available_parallelism().map_or(1, NonZeroUsize::get) } else { threads };
-        std::thread::scope(|scope| {
-            for _ in 1..threads.min(y.len()) {
-                scope.spawn(work);
-            }
-            work();
-        });
-        if let Some(error) = lock(&failure).take() {
-            return Err(error);
-        }
-        let cells = rows.iter().flat_map(|row| std::mem::take(&mut *lock(row))).collect();
+        let cells = in_rows(&x, &y, threads, progress, &|sigma2, sigma_b2| cell(network, sigma2, sigma_b2, quantity))?;
         Ok(Self { x, y, cells })
     }
 
@@ -113,6 +81,122 @@ impl PhaseDiagram {
     pub fn cells(&self) -> &[Cell] {
         &self.cells
     }
+}
+
+/// What is left of signal and gradient at a depth over the same plane, if fields are carried.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CarriedDiagram {
+    /// `σ_m²` or `σ_w²` of each column.
+    pub x: Vec<f64>,
+    /// `σ_b²` of each row.
+    pub y: Vec<f64>,
+    /// All cells, row by row from the smallest `σ_b²`.
+    pub cells: Vec<CarriedCell>,
+}
+
+/// What a diagram of carried fields shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CarriedQuantity {
+    /// What is left of the mean squared gradient, and of small differences.
+    Gradient,
+    /// What is left of the signal: two signals are followed, not one.
+    Signal,
+}
+
+/// One point of a diagram of carried fields. Everything is `None` where the point cannot be used (`σ_m² > 1`).
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct CarriedCell {
+    /// The variance of the fields at the depth, from 1 in layer 0.
+    pub q: Option<f64>,
+    /// The fraction of the gradient's mean square.
+    pub gradient: Option<f64>,
+    /// The fraction of the signal, if it was asked for.
+    pub signal: Option<f64>,
+}
+
+impl CarriedDiagram {
+    /// Computes all cells with `threads` threads (0: one per core). `progress` is told each time a row is done, from any thread.
+    pub fn compute(
+        network: &RandomNetwork,
+        (x, y): (Vec<f64>, Vec<f64>),
+        depth: usize,
+        quantity: CarriedQuantity,
+        threads: usize,
+        progress: &(dyn Fn(usize) + Sync),
+    ) -> Result<Self, Error> {
+        check_plane(network)?;
+        if quantity == CarriedQuantity::Gradient && network.is_step() {
+            return Err(Error::Unsupported("no gradient goes through a sign function; ask for the signal instead".into()));
+        }
+        let cell = |sigma2: f64, sigma_b2: f64| {
+            let field = match network.at(Some(sigma2), sigma_b2) {
+                Err(Error::MeanVariance(_)) => return Ok(CarriedCell::default()),
+                other => other?,
+            };
+            if quantity == CarriedQuantity::Gradient {
+                let (q, gradient) = field.carried_gradient(depth)?;
+                return Ok(CarriedCell { q: Some(q), gradient: Some(gradient), signal: None });
+            }
+            let left = if sigma2 == 0.0 && network.denominator().is_none() {
+                return Ok(CarriedCell::default());
+            } else {
+                Remains::after(&field, depth)?
+            };
+            Ok(CarriedCell { q: Some(left.q), gradient: left.gradient, signal: left.signal })
+        };
+        let cells = in_rows(&x, &y, threads, progress, &cell)?;
+        Ok(Self { x, y, cells })
+    }
+}
+
+/// Models without a weight variance have no plane.
+fn check_plane<A: Activation>(network: &RandomNetwork<A>) -> Result<(), Error> {
+    if network.model().weight_variance() != WeightVariance::None {
+        return Ok(());
+    }
+    Err(Error::Unsupported(format!(
+        "model {} has no plane to draw: its weights are random ±1 and only σ_b² can be chosen; use theory point",
+        network.model()
+    )))
+}
+
+/// A cell for every point of the grid, row by row, with `threads` threads (0: one per core).
+fn in_rows<C: Send>(
+    x: &[f64],
+    y: &[f64],
+    threads: usize,
+    progress: &(dyn Fn(usize) + Sync),
+    cell: &(dyn Fn(f64, f64) -> Result<C, Error> + Sync),
+) -> Result<Vec<C>, Error> {
+    let rows: Vec<Mutex<Vec<C>>> = y.iter().map(|_| Mutex::default()).collect();
+    let (next_row, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let stop = AtomicBool::new(false);
+    let failure: Mutex<Option<Error>> = Mutex::default();
+    let work = || {
+        while !stop.load(Ordering::Relaxed) {
+            let index = next_row.fetch_add(1, Ordering::Relaxed);
+            let Some(row) = rows.get(index) else { return };
+            match x.iter().map(|&sigma2| cell(sigma2, y[index])).collect::<Result<Vec<C>, Error>>() {
+                Ok(cells) => *lock(row) = cells,
+                Err(error) => {
+                    lock(&failure).get_or_insert(error);
+                    stop.store(true, Ordering::Relaxed);
+                }
+            }
+            progress(done.fetch_add(1, Ordering::Relaxed) + 1);
+        }
+    };
+    let threads = if threads == 0 { std::thread::available_parallelism().map_or(1, NonZeroUsize::get) } else { threads };
+    std::thread::scope(|scope| {
+        for _ in 1..threads.min(y.len()) {
+            scope.spawn(work);
+        }
+        work();
+    });
+    if let Some(error) = lock(&failure).take() {
+        return Err(error);
+    }
+    Ok(rows.iter().flat_map(|row| std::mem::take(&mut *lock(row))).collect())
 }
 
 /// `count` numbers from `low` to `high`, both included.

@@ -20,6 +20,8 @@
 //! # Ok::<(), isinglass_lab::simulate::SimulateError>(())
 //! ```
 
+mod carried;
+mod carried_comparison;
 mod comparison;
 mod error;
 mod expectations;
@@ -37,10 +39,11 @@ use isinglass_theory::activation::FieldPair;
 use isinglass_theory::mean_field::LINEAR_BELOW;
 use isinglass_theory::{Correlation, Error as TheoryError, MeanField, Model, VarianceFixedPoint};
 
-pub use comparison::{Comparison, JacobianComparison, LayerComparison, MapPoint, Measured, THRESHOLD};
+pub use carried::CarriedOverlaps;
+pub use comparison::{CarriedComparison, Comparison, JacobianComparison, LayerComparison, MapPoint, Measured, SpreadComparison, THRESHOLD};
 pub use error::SimulateError;
 pub use picture::{Shown, picture};
-pub use realisation::{Jacobian, Overlaps, Realisation};
+pub use realisation::{Jacobian, Overlaps, Realisation, SpreadJacobian};
 pub use statistics::{Overall, Spread};
 
 use crate::phase_diagram::linspace;
@@ -61,6 +64,8 @@ pub struct Simulation {
     pub map: Vec<f64>,
     /// Whether gradients are sent back, where there are any.
     pub backwards: bool,
+    /// Whether layers carry their fields on. There is no correlation map then: it is another one in every layer.
+    pub carry: bool,
     /// Equal seeds give equal numbers.
     pub seed: u64,
     /// Number of threads (0: one per core), which changes nothing but the time.
@@ -70,7 +75,17 @@ pub struct Simulation {
 impl Default for Simulation {
     fn default() -> Self {
         let start = FieldPair { q_a: 1.0, q_b: 1.0, correlation: Correlation::new(0.5).unwrap_or(Correlation::ZERO) };
-        Self { width: 1000, realisations: 50, depth: 30, start, map: linspace(0.0, 1.0, 11), backwards: true, seed: 1, threads: 0 }
+        Self {
+            width: 1000,
+            realisations: 50,
+            depth: 30,
+            start,
+            map: linspace(0.0, 1.0, 11),
+            backwards: true,
+            carry: false,
+            seed: 1,
+            threads: 0,
+        }
     }
 }
 
@@ -129,6 +144,9 @@ impl Simulation {
     /// Simulates the networks of a model at its variances. `progress` is told how much is done of how much, from any thread.
     pub fn run(&self, field: &MeanField, progress: &(dyn Fn(usize, usize) + Sync)) -> Result<Measurement, SimulateError> {
         self.check()?;
+        if self.carry {
+            return self.run_carried(field, progress);
+        }
         // Whatever the theory refuses is refused before it is simulated.
         field.trajectory(self.start, self.depth)?;
         let (map_layer, map_variance) = at_fixed_point(field)?;
@@ -165,6 +183,28 @@ impl Simulation {
         }
         let [ensemble, narrow] = ensembles;
         Ok(Measurement { simulation: self.clone(), map_variance, ensemble, narrow })
+    }
+
+    fn run_carried(&self, field: &MeanField, progress: &(dyn Fn(usize, usize) + Sync)) -> Result<Measurement, SimulateError> {
+        field.carried_trajectory(self.start, self.depth)?;
+        let rule = Rule::new(field);
+        let backwards = self.backwards && is_differentiable(field);
+        let widths = [self.width, narrow_width(self.width)];
+        let pieces = 2 * self.realisations;
+        let work = |piece: usize| {
+            let (width, index) = (widths[piece / self.realisations], (piece % self.realisations) as u64);
+            let rng = Rng::new(self.seed).stream(NETWORKS, width as u64).stream(NETWORKS, index);
+            Realisation::carried(&rule, &self.start, width, self.depth, backwards, &rng)
+        };
+        let mut networks = parallel::in_order(pieces, self.threads, work, |finished| progress(finished, pieces));
+        let narrow = networks.split_off(self.realisations);
+        let ensemble = |width, networks| Ensemble { width, networks, map: Vec::new() };
+        Ok(Measurement {
+            simulation: Self { map: Vec::new(), ..self.clone() },
+            map_variance: 0.0,
+            ensemble: ensemble(widths[0], networks),
+            narrow: ensemble(widths[1], narrow),
+        })
     }
 
     fn check(&self) -> Result<(), SimulateError> {

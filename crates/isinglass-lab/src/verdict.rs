@@ -11,6 +11,10 @@
 //! # Ok::<(), isinglass_theory::Error>(())
 //! ```
 
+mod carried;
+
+pub use carried::{of_carried_advice, of_carried_point};
+
 use isinglass_theory::activation::{Activation, Parity};
 use isinglass_theory::advice::{best_initialisation, signal_rate};
 use isinglass_theory::point::CRITICAL_TOLERANCE;

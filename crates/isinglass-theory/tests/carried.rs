@@ -328,6 +328,19 @@ fn a_leaky_sum_would_forget_exponentially() {
 }
 
 #[test]
+fn following_one_signal_is_following_two_equal_ones() {
+    for (model, neuron) in
+        [("deterministic", "logistic:0.7"), ("continuous", "tanh"), ("lrt-binary", "probit:1"), ("lrt-continuous", "erf:1")]
+    {
+        let field = any(model, neuron, 0.7, 0.1);
+        let left = Remains::after(&field, 25).unwrap();
+        let (q, gradient) = field.carried_gradient(25).unwrap();
+        close(q, left.q, 1e-13);
+        close(gradient, left.gradient.unwrap(), 1e-13);
+    }
+}
+
+#[test]
 fn probit_is_sign_in_the_limit() {
     let at = |neuron: &str| CarriedPoint::of(&field("deterministic", neuron, 0.6, 0.3)).unwrap();
     assert_eq!(at("probit:2"), at("sign"));

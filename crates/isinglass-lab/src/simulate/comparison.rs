@@ -58,6 +58,17 @@ pub struct LayerComparison {
     pub c: Measured,
     /// `1 − c`, with digits where `c` is close to 1.
     pub one_minus_c: Measured,
+    /// What the layer carries; `None` if it carries nothing.
+    pub carried: Option<CarriedComparison>,
+}
+
+/// What a layer carries, for the first input.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CarriedComparison {
+    /// The mean square of the carried fields, `V`.
+    pub v_aa: Measured,
+    /// `Σ`; 0 where none is carried.
+    pub spread: Measured,
 }
 
 /// The way back from layer `ℓ + 1` to layer `ℓ`.
@@ -73,6 +84,19 @@ pub struct JacobianComparison {
     pub gradient: Measured,
     /// The same with `Σ` held fixed, that is without outliers.
     pub gradient_fixed: Measured,
+    /// The way back through a carried `Σ`; `None` where none is carried.
+    pub spread: Option<SpreadComparison>,
+}
+
+/// The way back through a carried `Σ`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SpreadComparison {
+    /// `∂Σ'/∂Σ`.
+    pub gain: Measured,
+    /// The mean square of `∂h̄'_i/∂Σ`.
+    pub response: Measured,
+    /// `γ²/N`, `γ` the gradient with respect to `Σ`, which is 0 in the last layer; it has no step of its own.
+    pub gradient: Measured,
 }
 
 /// A point of the correlation map.
@@ -99,13 +123,13 @@ pub struct Comparison {
     pub realisations: usize,
 }
 
-fn measured(values: impl Iterator<Item = f64> + Clone, theory: f64, step: Option<f64>) -> Measured {
+pub(super) fn measured(values: impl Iterator<Item = f64> + Clone, theory: f64, step: Option<f64>) -> Measured {
     let spread = Spread::of(values);
     Measured { mean: spread.mean, sd: spread.sd, theory, deviation: spread.deviation(theory), step }
 }
 
 /// `c` from what is known of `1 − c`.
-fn mirrored(deficit: &Measured) -> Measured {
+pub(super) fn mirrored(deficit: &Measured) -> Measured {
     let negative = |z: Option<f64>| z.map(|z| -z);
     Measured {
         mean: 1.0 - deficit.mean,
@@ -117,7 +141,7 @@ fn mirrored(deficit: &Measured) -> Measured {
 }
 
 /// `1 − c`, unless it is too small to have been simulated, by the theory and by what was measured.
-fn measured_deficit(values: impl Iterator<Item = f64> + Clone, theory: f64, step: impl FnOnce() -> Option<f64>) -> Measured {
+pub(super) fn measured_deficit(values: impl Iterator<Item = f64> + Clone, theory: f64, step: impl FnOnce() -> Option<f64>) -> Measured {
     if theory < CLOSEST && Spread::of(values.clone()).mean < ROUNDING {
         return Measured { deviation: None, ..measured(values, theory, None) };
     }
@@ -127,6 +151,9 @@ fn measured_deficit(values: impl Iterator<Item = f64> + Clone, theory: f64, step
 impl Measurement {
     /// Sets the networks against a theory: that of the model they were made from, or another one to be refuted.
     pub fn compare(&self, theory: &MeanField) -> Result<Comparison, SimulateError> {
+        if self.simulation.carry {
+            return self.compare_carried(theory);
+        }
         let trajectory = theory.trajectory(self.simulation.start, self.simulation.depth)?;
         let (map_layer, _) = at_fixed_point(theory)?;
         let threads = self.simulation.threads;
@@ -171,6 +198,7 @@ impl Measurement {
             q_ab: plain(|overlaps| overlaps.q_ab, covariance(pair), 2),
             c: mirrored(&one_minus_c),
             one_minus_c,
+            carried: None,
         }
     }
 
@@ -203,6 +231,7 @@ impl Measurement {
                 outlier_gain: measured(values(|j| j.outlier_gain), expected.outlier_gain, step(expected.outlier_gain, 1)),
                 gradient: measured(values(|j| j.gradient), gradient, step(mean_square, 2)),
                 gradient_fixed: measured(values(|j| j.gradient_fixed), gradient, step(mean_square, 3)),
+                spread: None,
             });
         }
         comparisons.reverse();

@@ -34,10 +34,10 @@ const NEURON_NOISE: u64 = 4;
 pub(super) struct Rule {
     model: Model,
     phi: Phi,
-    denominator: Option<Denominator>,
+    pub(super) denominator: Option<Denominator>,
     law: Law,
     /// Standard deviation of the weights (of their means).
-    sigma: f64,
+    pub(super) sigma: f64,
     sigma_b: f64,
 }
 
@@ -89,46 +89,73 @@ impl Rule {
 
     /// The fields that signals `x` cause in the layer that `rng` stands for, and their derivative.
     pub(super) fn fields(&self, rng: &Rng, x: &[Two]) -> (Vec<Two>, Linearisation) {
-        let n = x.len() as f64;
-        let mut biases = Gaussian::new(rng.stream(BIASES, 0));
-        let scale = self.sigma / n.sqrt();
-        let mut h = self.weights(rng).times(x);
-        for h in &mut h {
-            let bias = if self.sigma_b > 0.0 { self.sigma_b * biases.draw() } else { 0.0 };
-            *h = h.map(|sum| scale * sum + bias);
-        }
-        let mean = |f: fn(f64) -> f64, input: usize| x.iter().map(|x| f(x[input])).sum::<f64>() / n;
+        let mut h = self.products(rng, x);
+        self.add_biases(rng, &mut h);
         let m2 = self.sigma * self.sigma;
-        // 1 − σ_m² mean(x̄²), written so that it does not cancel when means and neurons polarise.
-        let binary_spread = |input| (1.0 - m2) + m2 * mean(|x| (1.0 - x) * (1.0 + x), input);
         match self.model {
             Model::Deterministic => {
                 let Denominator { noise, spread } = self.denominator.unwrap_or(Denominator { noise: 0.0, spread: 1.0 });
                 // Nothing random is left if means and neurons are all ±1; then h is as good as infinite.
-                let d = [0, 1].map(|input| (noise + spread * binary_spread(input)).max(f64::MIN_POSITIVE));
+                let d = self.spread(x).map(|sigma| (noise + spread * sigma).max(f64::MIN_POSITIVE));
                 let roots = d.map(f64::sqrt);
                 h.iter_mut().for_each(|h| *h = [h[0] / roots[0], h[1] / roots[1]]);
                 let u = h.iter().map(|h| h[0]).collect();
                 (h, Linearisation { scale: self.sigma / roots[0], u, coefficient: spread * m2 / d[0] })
             }
-            Model::LrtBinary | Model::LrtContinuous => {
-                let binary = self.model == Model::LrtBinary;
-                let spread =
-                    [0, 1].map(|input| if binary { binary_spread(input) } else { (1.0 - m2) * mean(|x| x * x, input) }.max(0.0).sqrt());
-                let mut noise = Gaussian::new(rng.stream(FIELD_NOISE, 0));
-                let mut u = Vec::with_capacity(x.len());
-                for h in &mut h {
-                    let epsilon = [noise.draw(), noise.draw()];
-                    *h = [h[0] + spread[0] * epsilon[0], h[1] + spread[1] * epsilon[1]];
-                    u.push(epsilon[0]);
-                }
-                // ∂√Σ/∂x_j = (∂Σ/∂x_j)/(2√Σ).
-                let slope = if binary { -m2 } else { 1.0 - m2 };
-                let coefficient = if spread[0] > 0.0 { slope / spread[0] } else { 0.0 };
-                (h, Linearisation { scale: self.sigma, u, coefficient })
+            _ => {
+                let noise = self.add_noise(rng, x, &mut h);
+                (h, noise)
             }
-            _ => (h, Linearisation { scale: self.sigma, u: Vec::new(), coefficient: 0.0 }),
         }
+    }
+
+    /// `σ W x/√N`, without biases.
+    pub(super) fn products(&self, rng: &Rng, x: &[Two]) -> Vec<Two> {
+        let scale = self.sigma / (x.len() as f64).sqrt();
+        let mut h = self.weights(rng).times(x);
+        h.iter_mut().for_each(|h| *h = h.map(|sum| scale * sum));
+        h
+    }
+
+    /// Adds the layer's biases, which both inputs share.
+    pub(super) fn add_biases(&self, rng: &Rng, h: &mut [Two]) {
+        let mut biases = Gaussian::new(rng.stream(BIASES, 0));
+        for h in h {
+            let bias = if self.sigma_b > 0.0 { self.sigma_b * biases.draw() } else { 0.0 };
+            *h = h.map(|sum| sum + bias);
+        }
+    }
+
+    /// `Σ` of the layer that signals `x` go into, for each input; 0 in models without.
+    pub(super) fn spread(&self, x: &[Two]) -> Two {
+        let mean = |f: fn(f64) -> f64, input: usize| x.iter().map(|x| f(x[input])).sum::<f64>() / x.len() as f64;
+        let m2 = self.sigma * self.sigma;
+        [0, 1].map(|input| match self.model {
+            // 1 − σ_m² mean(x̄²), written so that it does not cancel when means and neurons polarise.
+            Model::Deterministic | Model::LrtBinary => (1.0 - m2) + m2 * mean(|x| (1.0 - x) * (1.0 + x), input),
+            Model::LrtContinuous => (1.0 - m2) * mean(|x| x * x, input),
+            _ => 0.0,
+        })
+    }
+
+    /// Adds the sampled noise of LRT, for each input its own, and gives the derivative. Other models have none.
+    pub(super) fn add_noise(&self, rng: &Rng, x: &[Two], h: &mut [Two]) -> Linearisation {
+        let slope = match self.model {
+            Model::LrtBinary => -self.sigma * self.sigma,
+            Model::LrtContinuous => 1.0 - self.sigma * self.sigma,
+            _ => return Linearisation { scale: self.sigma, u: Vec::new(), coefficient: 0.0 },
+        };
+        let spread = self.spread(x).map(|sigma| sigma.max(0.0).sqrt());
+        let mut noise = Gaussian::new(rng.stream(FIELD_NOISE, 0));
+        let mut u = Vec::with_capacity(x.len());
+        for h in h {
+            let epsilon = [noise.draw(), noise.draw()];
+            *h = [h[0] + spread[0] * epsilon[0], h[1] + spread[1] * epsilon[1]];
+            u.push(epsilon[0]);
+        }
+        // ∂√Σ/∂x_j = (∂Σ/∂x_j)/(2√Σ).
+        let coefficient = if spread[0] > 0.0 { slope / spread[0] } else { 0.0 };
+        Linearisation { scale: self.sigma, u, coefficient }
     }
 }
 

@@ -42,6 +42,9 @@ pub fn picture(networks: &[Shown<'_>]) -> Result<Figure, TheoryError> {
     };
     let negative = layers().any(|layer| layer.c.theory < 0.0 || layer.c.mean < 0.0);
     let c_axis = Axis::linear("correlation c").range(if negative { -1.04 } else { 0.0 }, 1.04);
+    if networks.iter().any(|shown| shown.measurement.simulation.carry) {
+        return Ok(carried_picture(networks, q_axis, c_axis));
+    }
     let least = networks.iter().flat_map(|shown| &shown.comparison.map).map(|point| point.c_in).fold(0.0, f64::min);
     let map_axis = |label: &str| Axis::linear(label).range(least - 0.02, 1.02);
     let mut variance = Panel::new(Axis::whole("layer ℓ"), q_axis).title("(a) variance").legend(Legend::Hidden);
@@ -58,6 +61,39 @@ pub fn picture(networks: &[Shown<'_>]) -> Result<Figure, TheoryError> {
         figure = figure.title(title(shown));
     }
     Ok(figure)
+}
+
+/// With carried fields: a gradient on its way back takes the place of the map or, where there is none, the carried variance.
+fn carried_picture(networks: &[Shown<'_>], q_axis: Axis, c_axis: Axis) -> Figure {
+    let backwards = networks.iter().any(|shown| !shown.comparison.jacobians.is_empty());
+    let mut variance = Panel::new(Axis::whole("layer ℓ"), q_axis).title("(a) variance").legend(Legend::Hidden);
+    let mut correlation = Panel::new(Axis::whole("layer ℓ"), c_axis).title("(b) correlation").legend(Legend::Hidden);
+    let mut last = if backwards {
+        Panel::new(Axis::whole("layer ℓ"), Axis::log10("mean squared gradient |g|^2/N")).title("(c) gradient from the last layer")
+    } else {
+        Panel::new(Axis::whole("layer ℓ"), Axis::linear("carried variance V_{aa}")).title("(c) carried field")
+    };
+    for (index, shown) in networks.iter().enumerate() {
+        let look = Look::nth(index);
+        let Comparison { layers, jacobians, .. } = shown.comparison;
+        variance = over_layers(variance, layers, |layer| &layer.q_aa, look);
+        correlation = over_layers(correlation, layers, |layer| &layer.c, look);
+        let curve: Vec<(f64, Measured)> = if backwards {
+            jacobians.iter().enumerate().map(|(layer, jacobian)| (layer as f64, jacobian.gradient_fixed)).collect()
+        } else {
+            layers.iter().enumerate().filter_map(|(layer, comparison)| Some((layer as f64, comparison.carried?.v_aa))).collect()
+        };
+        let stride = curve.len().div_ceil(MARKED).max(1);
+        last = last
+            .series(look.line(curve.iter().map(|(layer, m)| (*layer, m.theory))))
+            .series(look.markers(curve.iter().step_by(stride).map(|(layer, m)| (*layer, m.mean))))
+            .series(look.marked_line([(f64::NAN, f64::NAN)]).name(name(shown.field)));
+    }
+    let figure = Figure::new().panel(variance).panel(correlation).panel(last).size(1110, 420);
+    match networks.first() {
+        Some(shown) => figure.title(title(shown)),
+        None => figure,
+    }
 }
 
 fn over_layers(panel: Panel, layers: &[LayerComparison], value: fn(&LayerComparison) -> &Measured, look: Look) -> Panel {
@@ -97,8 +133,9 @@ fn title(shown: &Shown<'_>) -> String {
     let neuron = network.neuron().map(|neuron| neuron.to_string()).unwrap_or_default();
     let simulation = &shown.measurement.simulation;
     format!(
-        "{}, {neuron}, σ_b^2 = {}: N = {}, {} realisations (lines: theory)",
+        "{}, {neuron}{}, σ_b^2 = {}: N = {}, {} realisations (lines: theory)",
         network.model(),
+        if simulation.carry { ", carried" } else { "" },
         shown.field.sigma_b2(),
         simulation.width,
         simulation.realisations

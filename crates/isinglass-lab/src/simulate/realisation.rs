@@ -3,13 +3,14 @@
 use isinglass_net::Rng;
 use isinglass_theory::activation::FieldPair;
 
+use super::carried::CarriedOverlaps;
 use super::gaussian::Gaussian;
 use super::layer::{Linearisation, Rule};
-use super::weights::Two;
+use super::weights::{Transposed, Two};
 
 /// What the random numbers of a network are for; the index is the layer's.
 const START: u64 = 1;
-const LAYER: u64 = 2;
+pub(super) const LAYER: u64 = 2;
 const GRADIENT: u64 = 3;
 
 /// The fields of two inputs in one layer, averaged over its units.
@@ -26,7 +27,7 @@ pub struct Overlaps {
 }
 
 impl Overlaps {
-    fn of(h: &[Two]) -> Self {
+    pub(super) fn of(h: &[Two]) -> Self {
         let mean = |f: &dyn Fn(&Two) -> f64| h.iter().map(f).sum::<f64>() / h.len() as f64;
         let (q_aa, q_bb) = (mean(&|h| h[0] * h[0]), mean(&|h| h[1] * h[1]));
         let (a, b) = (q_aa.sqrt(), q_bb.sqrt());
@@ -53,6 +54,19 @@ pub struct Jacobian {
     pub gradient: f64,
     /// The same if all of the network's `Σ` are held fixed.
     pub gradient_fixed: f64,
+    /// What a carried `Σ` adds; `None` where no `Σ` is carried.
+    pub spread: Option<SpreadJacobian>,
+}
+
+/// The way back through a layer's carried `Σ`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SpreadJacobian {
+    /// `∂Σ'/∂Σ`.
+    pub gain: f64,
+    /// The mean square of `∂h̄'_i/∂Σ` over the units.
+    pub response: f64,
+    /// `γ²/N`, `γ` the gradient with respect to `Σ` of layer `ℓ`.
+    pub gradient: f64,
 }
 
 /// What was measured in one network.
@@ -60,12 +74,14 @@ pub struct Jacobian {
 pub struct Realisation {
     /// Layers `0..=depth`.
     pub layers: Vec<Overlaps>,
+    /// What the layers carry; empty if they carry nothing.
+    pub carried: Vec<CarriedOverlaps>,
     /// From layer `ℓ` to `ℓ + 1`, for `ℓ` in `0..depth`; empty if it was not asked for.
     pub jacobians: Vec<Jacobian>,
 }
 
 /// Fields of the start: pairs of Gaussian numbers with the given covariance, a pair for each unit.
-fn start_fields(rng: &Rng, start: &FieldPair, width: usize) -> Vec<Two> {
+pub(super) fn start_fields(rng: &Rng, start: &FieldPair, width: usize) -> Vec<Two> {
     let mut gaussian = Gaussian::new(rng.stream(START, 0));
     let (a, b) = (start.q_a.sqrt(), start.q_b.sqrt());
     // From the common part, so that close signals differ by what they should: sin θ is small, 1 − cos θ smaller.
@@ -97,7 +113,7 @@ impl Realisation {
             }
             h = next;
         }
-        Self { layers, jacobians: backwards_through(rule, &passages, width, rng) }
+        Self { layers, carried: Vec::new(), jacobians: backwards_through(rule, &passages, width, rng) }
     }
 }
 
@@ -120,19 +136,24 @@ impl Passage {
     }
 }
 
-/// A gradient that is random in the last layer, carried back to the first: column 0 through all of the Jacobian, column 1 with `Σ` held fixed.
+/// A random gradient of the last layer with `|g|² = N`, in both columns.
+pub(super) fn random_gradient(width: usize, rng: &Rng) -> Vec<Two> {
+    let mut gaussian = Gaussian::new(rng.stream(GRADIENT, 0));
+    let g: Vec<Two> = (0..width).map(|_| [gaussian.draw(); 2]).collect();
+    let norm = (g.iter().map(|g| g[0]).map(|g| g * g).sum::<f64>() / width as f64).sqrt();
+    g.into_iter().map(|g| g.map(|g| g / norm)).collect()
+}
+
+/// A gradient that is random in the last layer, sent back to the first: column 0 through all of the Jacobian, column 1 with `Σ` held fixed.
 fn backwards_through(rule: &Rule, passages: &[Passage], width: usize, rng: &Rng) -> Vec<Jacobian> {
     let n = width as f64;
     let mean_square = |values: &mut dyn Iterator<Item = f64>| values.map(|g| g * g).sum::<f64>() / n;
-    let mut gaussian = Gaussian::new(rng.stream(GRADIENT, 0));
-    let mut g: Vec<Two> = (0..width).map(|_| [gaussian.draw(); 2]).collect();
-    let norm = mean_square(&mut g.iter().map(|g| g[0])).sqrt();
-    g.iter_mut().for_each(|g| *g = g.map(|g| g / norm));
+    let mut g = random_gradient(width, rng);
     let mut jacobians = Vec::with_capacity(passages.len());
     for (layer, Passage { slopes, v, gain, linearisation }) in passages.iter().enumerate().rev() {
         let Linearisation { scale, u, .. } = linearisation;
         let scale = scale / n.sqrt();
-        let (sums, squares) = rule.weights(&rng.stream(LAYER, layer as u64)).transposed_times(&g);
+        let Transposed { sums, squares, .. } = rule.weights(&rng.stream(LAYER, layer as u64)).transposed_times(&g);
         let along: f64 = u.iter().zip(&g).map(|(u, g)| u * g[0]).sum();
         for (j, g) in g.iter_mut().enumerate() {
             let [all, fixed] = sums[j].map(|sum| scale * sum * slopes[j]);
@@ -146,6 +167,7 @@ fn backwards_through(rule: &Rule, passages: &[Passage], width: usize, rng: &Rng)
             outlier_gain: *gain,
             gradient: mean_square(&mut g.iter().map(|g| g[0])),
             gradient_fixed: mean_square(&mut g.iter().map(|g| g[1])),
+            spread: None,
         });
     }
     jacobians.reverse();

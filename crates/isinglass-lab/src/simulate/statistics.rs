@@ -87,10 +87,82 @@ impl Overall {
         Some(Self { quantity, count, drift: known.iter().map(|(_, z)| z).sum::<f64>() / (count as f64).sqrt(), scatter, largest })
     }
 
+    /// The same for deviations that are correlated from place to place: `residuals` holds those of all networks, of either width, in every place. The drift is the deviation of the networks'
+    /// sums, and the scatter's standard deviation counts the correlations found between places.
+    pub(super) fn correlated(
+        quantity: &'static str,
+        deviations: &[Option<f64>],
+        residuals: &[[Vec<f64>; 2]],
+        widths: [usize; 2],
+        realisations: usize,
+    ) -> Option<Self> {
+        let plain = Self::of(quantity, deviations, realisations)?;
+        let (n, m) = (widths[0] as f64, widths[1] as f64);
+        let factors = [n / (n - m), m / (n - m)];
+        // Every place in units of its standard error.
+        let mut places: Vec<[Vec<f64>; 2]> = Vec::with_capacity(plain.count);
+        for (z, residuals) in deviations.iter().zip(residuals).filter_map(|(z, residuals)| Some(((*z)?, residuals))) {
+            let [at, smaller] = residuals.each_ref().map(|values| Spread::of(values.iter().copied()));
+            let difference = factors[0] * at.mean - factors[1] * smaller.mean;
+            let error = (factors[0] * at.standard_error()).hypot(factors[1] * smaller.standard_error());
+            let error = if z == 0.0 { error } else { (difference / z).abs() };
+            places.push(residuals.each_ref().map(|values| values.iter().map(|value| value / error).collect()));
+        }
+        let sums = [0, 1].map(|width| {
+            Spread::of(
+                (0..realisations)
+                    .map(|network| places.iter().map(|place| place[width][network]).sum::<f64>())
+                    .collect::<Vec<_>>()
+                    .into_iter(),
+            )
+        });
+        let drift = extrapolated_deviation((widths[0], &sums[0]), (widths[1], &sums[1]), 0.0).unwrap_or(plain.drift);
+        let overlap = effective_overlap(&places, factors, realisations);
+        let scatter = plain.scatter.map(|scatter| scatter / overlap.sqrt());
+        Some(Self { drift, scatter, ..plain })
+    }
+
     /// The larger of drift (either way) and scatter.
     pub fn worst(&self) -> f64 {
         self.drift.abs().max(self.scatter.unwrap_or(0.0))
     }
+}
+
+/// `Σ ρ_ij²/n` over all pairs of `n` places, 1 if they are uncorrelated. What sampling adds to squares of correlations is taken off.
+fn effective_overlap(places: &[[Vec<f64>; 2]], factors: [f64; 2], realisations: usize) -> f64 {
+    // Beyond, a sample of places tells as much.
+    const MOST: usize = 400;
+    let stride = places.len().div_ceil(MOST).max(1);
+    let centred: Vec<[Vec<f64>; 2]> = places
+        .iter()
+        .step_by(stride)
+        .map(|place| {
+            place.each_ref().map(|values| {
+                let mean = values.iter().sum::<f64>() / values.len() as f64;
+                values.iter().map(|value| value - mean).collect()
+            })
+        })
+        .collect();
+    let count = realisations as f64;
+    let covariance = |i: usize, j: usize| {
+        let of = |width: usize| {
+            let products = centred[i][width].iter().zip(&centred[j][width]).map(|(a, b)| a * b);
+            factors[width] * factors[width] * products.sum::<f64>() / ((count - 1.0) * count)
+        };
+        of(0) + of(1)
+    };
+    let variances: Vec<f64> = (0..centred.len()).map(|i| covariance(i, i)).collect();
+    let mut pairs = 0.0;
+    for i in 0..centred.len() {
+        for j in 0..i {
+            let norm = variances[i] * variances[j];
+            if norm > 0.0 {
+                pairs += covariance(i, j).powi(2) / norm - 1.0 / (count - 1.0);
+            }
+        }
+    }
+    let share = (stride * 2) as f64 * pairs / centred.len().max(1) as f64;
+    1.0 + share.max(0.0)
 }
 
 #[cfg(test)]

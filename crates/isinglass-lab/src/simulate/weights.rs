@@ -27,6 +27,16 @@ pub(super) struct Weights {
     rng: Rng,
 }
 
+/// A product with the transposed weights.
+pub(super) struct Transposed {
+    /// `Wᵀ g`.
+    pub(super) sums: Vec<Two>,
+    /// The mean square of each column of `W`.
+    pub(super) squares: Vec<f64>,
+    /// The diagonal of `W`.
+    pub(super) diagonal: Vec<f64>,
+}
+
 /// The 256 signed sums of eight numbers; bit `k` set means a plus before number `k`.
 fn signed_sums(numbers: &[Two], sums: &mut [Two; 256]) {
     sums[0] = numbers.iter().fold([0.0; 2], |sum, x| [sum[0] - x[0], sum[1] - x[1]]);
@@ -60,10 +70,10 @@ impl Weights {
         }
     }
 
-    /// `Wᵀ g` for both columns of `g`, and the mean square of each column of `W`.
-    pub(super) fn transposed_times(&self, g: &[Two]) -> (Vec<Two>, Vec<f64>) {
+    /// `Wᵀ g` for both columns of `g`, with what else is learnt of `W` on the way.
+    pub(super) fn transposed_times(&self, g: &[Two]) -> Transposed {
         match self.law {
-            Law::Signs => (self.signs_transposed_times(g), vec![1.0; g.len()]),
+            Law::Signs => self.signs_transposed_times(g),
             Law::Normal => self.normal_transposed_times(g),
         }
     }
@@ -92,19 +102,23 @@ impl Weights {
         sums
     }
 
-    fn signs_transposed_times(&self, g: &[Two]) -> Vec<Two> {
+    fn signs_transposed_times(&self, g: &[Two]) -> Transposed {
         let mut rng = self.rng.clone();
         let mut tables = vec![[[0.0; 2]; 256]; g.len().div_ceil(8)];
         for (rows, table) in g.chunks(8).zip(&mut tables) {
             signed_sums(rows, table);
         }
         let mut out = Vec::with_capacity(g.len());
+        let mut diagonal = vec![0.0; g.len()];
         for first in (0..g.len()).step_by(64) {
             let mut sums = [[0.0; 2]; 64];
             for (group, table) in tables.iter().enumerate() {
                 let mut words = [0; 8];
                 let rows = (g.len() - 8 * group).min(8);
                 words[..rows].fill_with(|| rng.next_u64());
+                for (row, word) in (8 * group..).zip(&words[..rows]).filter(|(row, _)| (first..first + 64).contains(row)) {
+                    diagonal[row] = if word >> (row - first) & 1 == 1 { 1.0 } else { -1.0 };
+                }
                 for (byte, sums) in sums.chunks_exact_mut(8).enumerate() {
                     let block = u64::from_le_bytes(words.map(|word| word.to_le_bytes()[byte]));
                     for (sum, index) in sums.iter_mut().zip(transpose(block).to_le_bytes()) {
@@ -115,7 +129,7 @@ impl Weights {
             }
             out.extend_from_slice(&sums[..(g.len() - first).min(64)]);
         }
-        out
+        Transposed { sums: out, squares: vec![1.0; g.len()], diagonal }
     }
 
     fn normal_times(&self, x: &[Two]) -> Vec<Two> {
@@ -129,19 +143,22 @@ impl Weights {
         (0..x.len()).map(row).collect()
     }
 
-    fn normal_transposed_times(&self, g: &[Two]) -> (Vec<Two>, Vec<f64>) {
+    fn normal_transposed_times(&self, g: &[Two]) -> Transposed {
         let mut weights = Gaussian::new(self.rng.clone());
         let mut out = vec![[0.0; 2]; g.len()];
-        let mut squares = vec![0.0; g.len()];
-        for g_i in g {
-            for (out, square) in out.iter_mut().zip(&mut squares) {
+        let (mut squares, mut diagonal) = (vec![0.0; g.len()], vec![0.0; g.len()]);
+        for (i, g_i) in g.iter().enumerate() {
+            for (j, (out, square)) in out.iter_mut().zip(&mut squares).enumerate() {
                 let w = weights.draw();
                 *out = [out[0] + w * g_i[0], out[1] + w * g_i[1]];
                 *square += w * w;
+                if i == j {
+                    diagonal[i] = w;
+                }
             }
         }
         squares.iter_mut().for_each(|square| *square /= g.len() as f64);
-        (out, squares)
+        Transposed { sums: out, squares, diagonal }
     }
 }
 
@@ -167,7 +184,7 @@ mod tests {
                 }
                 let mut rng = Rng::new(99);
                 let x: Vec<Two> = (0..n).map(|_| [rng.normal(), rng.normal()]).collect();
-                let (forward, (backward, squares)) = (weights.times(&x), weights.transposed_times(&x));
+                let (forward, Transposed { sums: backward, squares, diagonal }) = (weights.times(&x), weights.transposed_times(&x));
                 for i in 0..n {
                     for c in 0..2 {
                         let row: f64 = (0..n).map(|j| matrix[i][j] * x[j][c]).sum();
@@ -177,6 +194,7 @@ mod tests {
                     }
                     let square = (0..n).map(|j| matrix[j][i] * matrix[j][i]).sum::<f64>() / n as f64;
                     assert!((squares[i] - square).abs() < 1e-12, "{law:?}, N = {n}");
+                    assert!((diagonal[i] - matrix[i][i]).abs() < 1e-12, "{law:?}, N = {n}");
                 }
             }
         }

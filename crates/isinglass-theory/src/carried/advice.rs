@@ -15,10 +15,11 @@
 //! # Ok::<(), isinglass_theory::Error>(())
 //! ```
 
+use super::jacobian::check_depth;
 use super::point::{CarriedPoint, check};
 use super::{CarriedState, START_SPREAD};
 use crate::activation::FieldPair;
-use crate::advice::{MOST_ITERATED, signal_rate};
+use crate::advice::signal_rate;
 use crate::root::bracketed;
 use crate::{Advice, Correlation, CriticalSet, Error, MeanField, Point, RandomNetwork, VarianceFixedPoint, WeightVariance, depth_scale};
 
@@ -45,11 +46,7 @@ impl Remains {
     }
 
     fn in_limit(field: &MeanField, point: &CarriedPoint, depth: usize) -> Result<Self, Error> {
-        if depth > MOST_ITERATED {
-            return Err(Error::Unsupported(format!(
-                "depth = {depth}: carried fields are followed layer by layer, for at most {MOST_ITERATED} layers; use a smaller depth"
-            )));
-        }
+        check_depth(depth)?;
         let start = CarriedState::start(field, FieldPair::equal(1.0, Correlation::new(0.5)?), START_SPREAD)?;
         let (mut state, mut factor) = (start, 1.0);
         for _ in 0..depth {

@@ -12,7 +12,9 @@
 //!
 //! up to `O(1/N)`: `Σ` sends back a gradient along the one direction `xφ'`. Models without a `Σ` of their own have the first line alone, with `d = 1` and `v` for `σ_m²`.
 
-use crate::activation::Activation;
+use super::START_SPREAD;
+use crate::activation::{Activation, FieldPair};
+use crate::advice::MOST_ITERATED;
 use crate::quadrature::expectation;
 use crate::{CarriedState, Correlation, Denominator, Error, MeanField};
 
@@ -73,4 +75,37 @@ impl CarriedState {
     pub(crate) fn correlation(&self) -> Correlation {
         self.fields().correlation
     }
+}
+
+impl<A: Activation> MeanField<A> {
+    /// `q` of a signal that starts with variance 1, and what is left of a small difference and of the mean squared gradient, after `depth` layers that carry their fields. Follows
+    /// one signal and needs no expectation over pairs; phase diagrams are made of it.
+    pub fn carried_gradient(&self, depth: usize) -> Result<(f64, f64), Error> {
+        check_depth(depth)?;
+        let start = CarriedState::start(self, FieldPair::equal(1.0, Correlation::ONE), START_SPREAD)?;
+        let denominator = self.network().denominator();
+        let d_of = |sigma: f64| denominator.map_or(1.0, |Denominator { noise, spread }| noise + spread * sigma);
+        let (mut v, mut sigma, mut q, mut factor) = (start.carried().q_a, start.spread()[0], 1.0, 1.0);
+        let (w, shared) = (self.own_weight(), self.shared_weight());
+        for _ in 0..depth {
+            let m = self.phi().moments(q)?;
+            factor *= if shared == 0.0 { 1.0 } else { 1.0 + shared * m.slope_square / d_of(sigma) };
+            v += if self.variance_is_constant() { w } else { w * m.mean_square };
+            if denominator.is_some() {
+                sigma += (1.0 - w) + w * m.deficit;
+            }
+            q = (v + self.sigma_b2()) / d_of(sigma);
+        }
+        Ok((q, factor * (start.denominator()[0] / d_of(sigma))))
+    }
+}
+
+/// Layers are followed one by one.
+pub(super) fn check_depth(depth: usize) -> Result<(), Error> {
+    if depth <= MOST_ITERATED {
+        return Ok(());
+    }
+    Err(Error::Unsupported(format!(
+        "depth = {depth}: carried fields are followed layer by layer, for at most {MOST_ITERATED} layers; use a smaller depth"
+    )))
 }

@@ -13,6 +13,7 @@ use isinglass_theory::activation::FieldPair;
 use isinglass_theory::{Correlation, MeanField};
 
 use super::output::{OutputArgs, ThreadsArgs, usage};
+use super::theory::carried::CarryArgs;
 use super::theory::network::{NetworkArgs, VarianceArgs, describe_network};
 use super::{CliError, Format};
 
@@ -21,12 +22,15 @@ use super::{CliError, Format};
 /// Draws every weight of so many networks, sends two signals through, and gives the variances q_aa and q_bb of their fields, the covariance q_ab and the correlation c of every layer: mean and
 /// standard deviation over the networks, the theory's value, and the deviation from it in standard errors. Also the correlation map c_in → c_out of one layer, and gradients on their way back where
 /// there are any. Layer 0 is the start. docs/experiments.md says what is simulated and how deviations are counted.
+///
+/// With --carry every layer adds its field to the one before. The carried fields' mean square v_aa and Σ (spread) are given too, and the way back goes through both; there is no correlation map, since it is another one in every layer.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   isinglass simulate --model deterministic --neuron sign --sigma-m2 0.2,0.5,0.99 --sigma-b2 0.001 --width 1000 --realisations 50 --depth 30 --plot fig1.svg
   isinglass simulate --model lrt-continuous --neuron tanh --sigma-m2 0.9 --rows jacobians
   isinglass simulate --model binary --sigma-b2 0.1 --c 0.9 --format json
-  isinglass simulate --model continuous --neuron tanh --sigma-w2 1.5,2.5 --width 300 --rows map --format csv")]
+  isinglass simulate --model continuous --neuron tanh --sigma-w2 1.5,2.5 --width 300 --rows map --format csv
+  isinglass simulate --neuron sign --sigma-m2 0.333 --depth 60 --width 500 --carry --plot carried.svg")]
 pub struct Args {
     #[command(flatten)]
     network: NetworkArgs,
@@ -75,6 +79,9 @@ pub struct Args {
     #[arg(long, default_value_t = 11)]
     map_points: usize,
 
+    #[command(flatten)]
+    carry: CarryArgs,
+
     /// Send no gradients back
     #[arg(long)]
     no_gradients: bool,
@@ -117,6 +124,11 @@ impl Args {
     pub fn run(self) -> Result<(), CliError> {
         let fields = self.fields()?;
         let plot = self.output.plot()?;
+        if self.carry.carry && self.rows == Rows::Map {
+            return Err(usage(
+                "--rows map: carried fields have no correlation map, it is another one in every layer; use layers, jacobians or overall",
+            ));
+        }
         let simulation = self.simulation()?;
         let bar = progress_bar();
         let mut outcomes = Vec::with_capacity(fields.len());
@@ -182,6 +194,7 @@ impl Args {
             start: FieldPair { q_a: self.q_a, q_b: self.q_b, correlation },
             map,
             backwards: !self.no_gradients,
+            carry: self.carry.carry,
             seed: self.seed,
             threads: self.threads.count(),
         })

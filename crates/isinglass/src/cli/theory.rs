@@ -1,6 +1,7 @@
 //! `isinglass theory`: the six questions.
 
 mod advise;
+pub(super) mod carried;
 mod critical_line;
 mod map;
 pub(super) mod network;

@@ -2,6 +2,7 @@
 
 use isinglass_lab::simulate::{JacobianComparison, LayerComparison, Measured, Overall, Simulation, THRESHOLD, narrow_width};
 use isinglass_lab::verdict::digits;
+use isinglass_theory::CarriedPoint;
 use serde_json::Value;
 
 use super::{Outcome, Rows};
@@ -23,6 +24,9 @@ pub fn simulation(simulation: &Simulation) -> Record {
         ("seed", simulation.seed.into()),
     ] {
         record.insert(key.into(), value);
+    }
+    if simulation.carry {
+        record.insert("carry".into(), true.into());
     }
     record
 }
@@ -50,6 +54,10 @@ fn layer(index: usize, comparison: &LayerComparison) -> Record {
     for (key, value) in [("one_minus_c", mean), ("one_minus_c_sd", sd), ("one_minus_c_theory", theory)] {
         record.insert(key.into(), number(value));
     }
+    if let Some(carried) = &comparison.carried {
+        insert(&mut record, "v_aa", &carried.v_aa, true);
+        insert(&mut record, "spread", &carried.spread, true);
+    }
     record
 }
 
@@ -61,6 +69,11 @@ fn jacobian(index: usize, comparison: &JacobianComparison) -> Record {
     insert(&mut record, "outlier_gain", &comparison.outlier_gain, true);
     insert(&mut record, "gradient", &comparison.gradient, true);
     insert(&mut record, "gradient_fixed", &comparison.gradient_fixed, true);
+    if let Some(spread) = &comparison.spread {
+        insert(&mut record, "spread_gain", &spread.gain, true);
+        insert(&mut record, "spread_response", &spread.response, true);
+        insert(&mut record, "spread_gradient", &spread.gradient, false);
+    }
     record
 }
 
@@ -107,7 +120,13 @@ fn variances(outcome: &Outcome) -> Record {
 pub fn network(outcome: &Outcome) -> Result<Record, CliError> {
     let list = |records: Vec<Record>| Value::Array(records.into_iter().map(Value::Object).collect());
     let mut record = variances(outcome);
-    record.insert("q_star".into(), number(outcome.field.variance_fixed_point()?.finite()));
+    let q_star = if outcome.measurement.simulation.carry {
+        // Neurons that do not saturate have no limit.
+        CarriedPoint::of(&outcome.field).ok().and_then(|point| point.q_star.finite())
+    } else {
+        outcome.field.variance_fixed_point()?.finite()
+    };
+    record.insert("q_star".into(), number(q_star));
     record.insert("agrees".into(), outcome.comparison.agrees().into());
     record.insert("deviation".into(), number(outcome.comparison.worst().map(Overall::worst)));
     record.insert("verdict".into(), verdict(outcome).into());
@@ -137,10 +156,13 @@ pub fn rows(outcome: &Outcome, rows: Rows) -> Vec<Record> {
 /// The same with the columns that fit a screen.
 pub fn brief_rows(outcome: &Outcome, which: Rows) -> Vec<Record> {
     let hidden = |key: &str| match which {
-        Rows::Layers => ["q_bb", "q_ab", "one_minus_c", "q_aa_step", "c_step"].iter().any(|start| key.starts_with(start)),
+        Rows::Layers => ["q_bb", "q_ab", "one_minus_c", "q_aa_step", "c_step", "v_aa", "spread_step", "spread_sd"]
+            .iter()
+            .any(|start| key.starts_with(start)),
         Rows::Jacobians => {
             ["_step", "_sd", "_deviation"].iter().any(|end| key.ends_with(end))
                 || key.starts_with("outlier_gain")
+                || key.starts_with("spread_")
                 || key == "gradient_fixed_theory"
         }
         Rows::Map | Rows::Overall => false,
@@ -151,7 +173,8 @@ pub fn brief_rows(outcome: &Outcome, which: Rows) -> Vec<Record> {
 
 /// Whether the theory holds, in a sentence.
 pub fn verdict(outcome: &Outcome) -> String {
-    let name = title(&outcome.field).replace("^2", "²");
+    let carried = if outcome.measurement.simulation.carry { ", carried" } else { "" };
+    let name = title(&outcome.field).replace("^2", "²") + carried;
     let Some(worst) = outcome.comparison.worst() else {
         return format!("{name}: nothing to compare.");
     };

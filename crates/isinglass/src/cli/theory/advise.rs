@@ -5,7 +5,8 @@ use isinglass_theory::advice::DEFAULT_REACH;
 use isinglass_theory::{Advice, Model, Recommendation};
 use serde_json::Value;
 
-use super::network::{NetworkArgs, OutputArgs, describe_network, describe_variances, network_title};
+use super::carried::{self, CarryArgs};
+use super::network::{NetworkArgs, OutputArgs, VarianceArgs, describe_network, describe_variances, network_title};
 use super::point::describe_point;
 use crate::cli::answer::{Answer, Record, number};
 use crate::cli::{CliError, Format};
@@ -15,12 +16,17 @@ use crate::cli::{CliError, Format};
 /// best is a critical initialisation if one can be used, otherwise the allowed point where signals survive longest; smallest is the smallest σ_m² (or σ_w²) that still
 /// carries signal and gradient through the depth. signal and gradient are the factors by which their mean squares change from end to end (where the signal dies out: what is left of a variance of 1), max_depth the
 /// depth that the best point reaches (null: any).
+///
+/// With --carry the question is whether to carry fields, and what is then left after all layers of two signals of variance 1 and correlation 0.5: q and c at the neurons, and the fractions signal and gradient. The variance is the smallest
+/// σ_m² from 1/3 (means uniform over [-1, 1]) at which e^-reach of the signal is left, or the one you give; for real weights σ_w² = 1/depth. plain_depth is the reach of the plain network at the same variance, plain_max_depth that at its best.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   isinglass theory advise --model deterministic --neuron sign --depth 40
   isinglass theory advise --model deterministic --neuron tanh --depth 40 --plot reach.svg
   isinglass theory advise --model deterministic --neuron sign --hidden 512,256,128
-  isinglass theory advise --model lrt-continuous --neuron tanh --depth 20 --format json")]
+  isinglass theory advise --model lrt-continuous --neuron tanh --depth 20 --format json
+  isinglass theory advise --neuron sign --depth 100 --carry --plot left.svg
+  isinglass theory advise --neuron sign --depth 100 --carry --sigma-m2 0.333")]
 pub struct Args {
     #[command(flatten)]
     network: NetworkArgs,
@@ -38,14 +44,30 @@ pub struct Args {
     reach: f64,
 
     #[command(flatten)]
+    carry: CarryArgs,
+
+    /// With --carry: the variance of the means, instead of the one advised
+    #[arg(long, value_name = "σ_m²", allow_hyphen_values = true, requires = "carry")]
+    sigma_m2: Option<f64>,
+
+    /// With --carry: the variance of real weights, instead of the one advised
+    #[arg(long, value_name = "σ_w²", allow_hyphen_values = true, requires = "carry")]
+    sigma_w2: Option<f64>,
+
+    #[command(flatten)]
     output: OutputArgs,
 }
 
 impl Args {
     pub fn run(self) -> Result<(), CliError> {
         let network = self.network.network()?;
-        let plot = self.output.plot()?;
         let depth = self.hidden.as_ref().map_or(self.depth.unwrap_or(0), Vec::len);
+        if self.carry.carry {
+            let given = self.sigma_m2.is_some() || self.sigma_w2.is_some();
+            let sigma2 = if given { VarianceArgs::new(self.sigma_m2, self.sigma_w2, 0.0).field(&network)?.sigma2() } else { None };
+            return carried::advise(&network, sigma2, depth, self.reach, &self.output);
+        }
+        let plot = self.output.plot()?;
         let advice = Advice::new(&network, depth, self.reach)?;
         if let Some(path) = plot {
             super::pictures::reach(&network_title(&network), &network, &advice)?.save(path)?;

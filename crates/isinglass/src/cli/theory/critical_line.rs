@@ -4,6 +4,7 @@ use isinglass_lab::verdict;
 use isinglass_theory::{CriticalPoint, CriticalSet, Model, RandomNetwork};
 use serde_json::Value;
 
+use super::carried::{CarryArgs, refuse};
 use super::network::{NetworkArgs, OutputArgs, describe_network, describe_variances, network_title, usage};
 use super::range::{Range, at_least_two};
 use crate::cli::CliError;
@@ -21,6 +22,9 @@ use crate::cli::answer::{Answer, Record, number};
 pub struct Args {
     #[command(flatten)]
     network: NetworkArgs,
+    // Refused with a reason rather than as an unknown flag.
+    #[command(flatten)]
+    carry: CarryArgs,
 
     /// Range of the fields' variance along the line
     #[arg(long, value_name = "MIN:MAX", default_value = "1e-10:100", allow_hyphen_values = true)]
@@ -40,6 +44,10 @@ const LARGEST_Q: f64 = 1e12;
 
 impl Args {
     pub fn run(self) -> Result<(), CliError> {
+        if self.carry.carry {
+            let reason = "carried fields have no critical line: signals and gradients change as powers of the depth at every variance";
+            return Err(refuse("critical-line", reason, "theory advise --carry or theory phase-diagram --carry"));
+        }
         if self.q.low < SMALLEST_Q || self.q.high > LARGEST_Q {
             return Err(usage(format!(
                 "--q {:e}:{:e}: the line can be followed from q = {SMALLEST_Q:e}, above 0, to {LARGEST_Q:e}",

@@ -5,6 +5,7 @@ use isinglass_lab::simulate::at_fixed_point;
 use isinglass_theory::activation::FieldPair;
 use isinglass_theory::{Correlation, MeanField};
 
+use super::carried::{CarryArgs, refuse};
 use super::network::{NetworkArgs, OutputArgs, VarianceArgs, describe_network, describe_variances, title};
 use super::range::at_least_two;
 use crate::cli::CliError;
@@ -22,6 +23,9 @@ pub struct Args {
     network: NetworkArgs,
     #[command(flatten)]
     variances: VarianceArgs,
+    // Refused with a reason rather than as an unknown flag.
+    #[command(flatten)]
+    carry: CarryArgs,
 
     /// Correlations to map [default: evenly spaced from 0 to 1]
     #[arg(long, value_delimiter = ',', allow_hyphen_values = true)]
@@ -37,6 +41,10 @@ pub struct Args {
 
 impl Args {
     pub fn run(self) -> Result<(), CliError> {
+        if self.carry.carry {
+            let reason = "the correlation map of carried fields is another one in every layer and tends to the identity";
+            return Err(refuse("map", reason, "theory trajectory --carry"));
+        }
         let network = self.network.network()?;
         let field = self.variances.field(&network)?;
         let plot = self.output.plot()?;

@@ -4,12 +4,13 @@ use std::io::{self, IsTerminal, Write};
 
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use isinglass_lab::phase_diagram::{Cell, PhaseDiagram, Quantity, linspace};
+use isinglass_lab::phase_diagram::{CarriedQuantity, Cell, PhaseDiagram, Quantity, linspace};
 use isinglass_lab::verdict;
 use isinglass_theory::{CriticalPoint, CriticalSet, Model, RandomNetwork};
 use serde_json::Value;
 
-use super::network::{NetworkArgs, OutputArgs, describe_network, weight_variance_key};
+use super::carried::{self, CarryArgs};
+use super::network::{NetworkArgs, OutputArgs, describe_network, usage, weight_variance_key};
 use super::range::{Grid, Range};
 use crate::cli::answer::{Answer, Record, number};
 use crate::cli::{CliError, Format};
@@ -20,11 +21,14 @@ use isinglass_lab::csv;
 /// The plane is (σ_m², σ_b²) or (σ_w², σ_b²); the picture also shows the critical line and the limit σ_m² = 1.
 /// CSV has one row per point; JSON has the two axes and one list per row of the grid; the table counts the phases.
 /// Points with σ_m² > 1 are empty: no means have such a variance.
+///
+/// With --carry there is no critical line, and the picture shows what is left after --depth layers: of the mean squared gradient (which is also what is left of small differences), or of the signal.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   isinglass theory phase-diagram --model continuous --neuron tanh --grid 200x200 --plot phase.svg
   isinglass theory phase-diagram --neuron erf:1 --x 0:1.2 --y 0:0.2 --plot phase.png
-  isinglass theory phase-diagram --model lrt-continuous --neuron tanh --quantity xi_c --grid 50x50")]
+  isinglass theory phase-diagram --model lrt-continuous --neuron tanh --quantity xi_c --grid 50x50
+  isinglass theory phase-diagram --neuron sign --carry --depth 100 --grid 50x50 --plot left.png")]
 pub struct Args {
     #[command(flatten)]
     network: NetworkArgs,
@@ -41,9 +45,16 @@ pub struct Args {
     #[arg(long, value_name = "MIN:MAX", default_value = "0:0.5", allow_hyphen_values = true)]
     y: Range,
 
-    /// What to colour
-    #[arg(long, value_enum, default_value_t = QuantityArg::Chi1)]
-    quantity: QuantityArg,
+    /// What to colour [default: chi_1, with --carry gradient]
+    #[arg(long, value_enum)]
+    quantity: Option<QuantityArg>,
+
+    #[command(flatten)]
+    carry: CarryArgs,
+
+    /// With --carry: the number of layers that signals have to pass [default: 100]
+    #[arg(long, allow_hyphen_values = true, requires = "carry")]
+    depth: Option<usize>,
 
     /// Number of threads [default: one per core]
     #[arg(long, default_value_t = 0, hide_default_value = true)]
@@ -61,15 +72,24 @@ enum QuantityArg {
     /// The depth scale of correlations
     #[value(name = "xi_c", aliases = ["xi-c", "xic"])]
     XiC,
+    /// With --carry: what is left of the mean squared gradient, and of small differences
+    Gradient,
+    /// With --carry: what is left of the signal
+    Signal,
 }
 
 impl Args {
     pub fn run(self) -> Result<(), CliError> {
         let network = self.network.network()?;
+        if self.carry.carry {
+            return self.run_carried(&network);
+        }
         let plot = self.output.plot()?;
         let quantity = match self.quantity {
-            QuantityArg::Chi1 => Quantity::Chi1,
-            QuantityArg::XiC => Quantity::XiC,
+            None | Some(QuantityArg::Chi1) => Quantity::Chi1,
+            Some(QuantityArg::XiC) => Quantity::XiC,
+            Some(QuantityArg::Gradient) => return Err(usage("--quantity gradient is of carried fields: add --carry, or use chi_1")),
+            Some(QuantityArg::Signal) => return Err(usage("--quantity signal is of carried fields: add --carry, or use xi_c")),
         };
         let critical = network.critical_set()?;
         let x = self.x.unwrap_or_else(|| default_range(&network, &critical));
@@ -94,6 +114,23 @@ impl Args {
                 Ok(answer.print(format)?)
             }
         }
+    }
+}
+
+impl Args {
+    fn run_carried(self, network: &RandomNetwork) -> Result<(), CliError> {
+        let quantity = match self.quantity {
+            None | Some(QuantityArg::Gradient) => CarriedQuantity::Gradient,
+            Some(QuantityArg::Signal) => CarriedQuantity::Signal,
+            Some(QuantityArg::Chi1 | QuantityArg::XiC) => {
+                return Err(usage(
+                    "carried fields change as powers of the depth, not by a factor per layer: use --quantity gradient or signal",
+                ));
+            }
+        };
+        let depth = self.depth.unwrap_or(100);
+        let plane = carried::Plane { x: self.x, y: self.y, grid: self.grid, depth, quantity, threads: self.threads };
+        carried::phase_diagram(network, &plane, &self.output)
     }
 }
 
@@ -126,7 +163,7 @@ fn line_inside(network: &RandomNetwork, critical: &CriticalSet, y: Range) -> Res
 }
 
 /// Drawn on a terminal only, and never into the result.
-fn progress_bar(rows: usize) -> ProgressBar {
+pub(super) fn progress_bar(rows: usize) -> ProgressBar {
     let target = if io::stderr().is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
     let style =
         ProgressStyle::with_template("{bar:40} {percent}% of {len} rows, {eta} left").unwrap_or_else(|_| ProgressStyle::default_bar());

@@ -1,11 +1,12 @@
 //! The pictures of the `theory` commands.
 
 use isinglass_lab::chart::{Axis, Callout, Colour, ColourMap, Dash, Figure, HeatMap, Panel, RefLine, Region, Series};
-use isinglass_lab::phase_diagram::{PhaseDiagram, Quantity, linspace};
+use isinglass_lab::phase_diagram::{CarriedDiagram, CarriedQuantity, PhaseDiagram, Quantity, linspace};
 use isinglass_lab::verdict::digits;
 use isinglass_theory::activation::FieldPair;
 use isinglass_theory::advice::signal_rate;
-use isinglass_theory::{Advice, CriticalPoint, CriticalSet, Model, Point, RandomNetwork, WeightVariance, depth_scale};
+use isinglass_theory::carried::Remains;
+use isinglass_theory::{Advice, CarriedAdvice, CriticalPoint, CriticalSet, Model, Point, RandomNetwork, WeightVariance, depth_scale};
 
 use super::network::{BIAS_AXIS, network_title, weight_variance_axis};
 use crate::cli::CliError;
@@ -156,4 +157,63 @@ pub fn reach(title: &str, network: &RandomNetwork, advice: &Advice) -> Result<Fi
         panel = panel.callout(Callout::new(smallest, depth, format!("smallest: {}", digits(smallest))));
     }
     Ok(Figure::new().title(format!("How deep signals reach: {title}")).panel(panel))
+}
+
+/// What is left of gradient or signal after some layers of carried fields, in colours.
+pub fn carried_diagram(
+    network: &RandomNetwork,
+    diagram: &CarriedDiagram,
+    quantity: CarriedQuantity,
+    depth: usize,
+) -> Result<Figure, CliError> {
+    let edges = |values: &[f64]| {
+        let half = 0.5 * (values[1] - values[0]);
+        (values[0] - half, values[values.len() - 1] + half)
+    };
+    let value = |cell: &isinglass_lab::phase_diagram::CarriedCell| match quantity {
+        CarriedQuantity::Gradient => cell.gradient,
+        CarriedQuantity::Signal => cell.signal,
+    };
+    let values: Vec<f64> = diagram.cells.iter().map(|cell| value(cell).unwrap_or(f64::NAN)).collect();
+    let positive = || values.iter().copied().filter(|value| *value > 0.0);
+    let (least, most) = (positive().fold(f64::INFINITY, f64::min).max(1e-12), positive().fold(0.0, f64::max));
+    let what = match quantity {
+        CarriedQuantity::Gradient => "gradient",
+        CarriedQuantity::Signal => "signal",
+    };
+    let map = HeatMap::new(edges(&diagram.x), edges(&diagram.y), diagram.x.len(), diagram.y.len(), values)?
+        .label(format!("{what} left after {depth} layers"))
+        .log10()
+        .limits(least.min(0.9 * most), most);
+    let mut panel = Panel::new(
+        Axis::linear(weight_variance_axis(network.model())).range(diagram.x[0], diagram.x[diagram.x.len() - 1]),
+        Axis::linear(BIAS_AXIS).range(diagram.y[0], diagram.y[diagram.y.len() - 1]),
+    )
+    .heat_map(map);
+    if network.model().weight_variance() == WeightVariance::Means && diagram.x[diagram.x.len() - 1] > 1.0 {
+        panel = panel
+            .ref_line(RefLine::vertical(1.0).label("σ_m^2 = 1").colour(Colour::BLACK))
+            .region(Region::right_of(1.0).label("not allowed"));
+    }
+    Ok(Figure::new().title(format!("{}, carried fields", network_title(network))).panel(panel))
+}
+
+/// What is left of the signal over the depth: carried and plain, at the same variance.
+pub fn signal_left(network: &RandomNetwork, advice: &CarriedAdvice) -> Result<Figure, CliError> {
+    let field = network.at(advice.carried.sigma2, advice.carried.sigma_b2)?;
+    let plain_rate = signal_rate(&Point::of(&field)?).unwrap_or(f64::NAN);
+    let mut depths: Vec<usize> = linspace(0.0, (advice.depth as f64).ln(), 40).into_iter().map(|log| log.exp().round() as usize).collect();
+    depths.dedup();
+    let mut carried = Vec::with_capacity(depths.len());
+    for &depth in &depths {
+        carried.push((depth as f64, Remains::after(&field, depth)?.signal.unwrap_or(f64::NAN)));
+    }
+    let lowest = carried.iter().map(|point| point.1).fold((-advice.reach).exp(), f64::min);
+    let plain = depths.iter().map(|&depth| (depth as f64, plain_rate.powi(depth as i32))).filter(|point| point.1 > 0.1 * lowest);
+    let at = advice.carried.sigma2.map_or(String::new(), |sigma2| format!(" at {}", digits(sigma2)));
+    let panel = Panel::new(Axis::log10("layers"), Axis::log10("signal left"))
+        .series(Series::line(carried).name(format!("carried{at}")).width(2.5))
+        .series(Series::line(plain).name("plain").colour(Colour::GREY).dash(Dash::Dashed))
+        .ref_line(RefLine::horizontal((-advice.reach).exp()).label(format!("e^{{−{}}}", digits(advice.reach))));
+    Ok(Figure::new().title(format!("What is left of a signal: {}", network_title(network))).panel(panel))
 }

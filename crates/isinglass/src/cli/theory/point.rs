@@ -3,6 +3,7 @@
 use isinglass_lab::verdict;
 use isinglass_theory::Point;
 
+use super::carried::{self, CarryArgs};
 use super::network::{FormatArgs, NetworkArgs, VarianceArgs, describe_network, describe_variances};
 use crate::cli::CliError;
 use crate::cli::answer::{Answer, Record, number};
@@ -12,16 +13,22 @@ use crate::cli::answer::{Answer, Record, number};
 /// q_star is the variance that fields settle at, c_star the correlation that two signals settle at, chi_1 the factor per layer of small differences and of
 /// the mean squared gradient, chi the slope of the correlation map at c_star, dq the slope of the variance map, and xi_… = −1/ln(slope) the depths over which
 /// things decay by e. What diverges or does not exist is left empty (null in JSON), with the reason in the verdict.
+///
+/// With --carry things decay as powers of the depth, and exponents take the place of depth scales: q_exponent of the signal's size (or of its distance from q_star), c_exponent of the memory of
+/// differences, gradient_depth_exponent and gradient_layer_exponent of the mean squared gradient in L and ℓ; gradient_root_rate is ρ where gradients grow as exp(ρ√L).
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   isinglass theory point --model deterministic --neuron sign --sigma-m2 0.9 --sigma-b2 0.001
   isinglass theory point --model continuous --neuron tanh --sigma-w2 1.76 --sigma-b2 0.05
-  isinglass theory point --model binary --sigma-b2 0.1")]
+  isinglass theory point --model binary --sigma-b2 0.1
+  isinglass theory point --neuron sign --sigma-m2 0.333 --carry")]
 pub struct Args {
     #[command(flatten)]
     network: NetworkArgs,
     #[command(flatten)]
     variances: VarianceArgs,
+    #[command(flatten)]
+    carry: CarryArgs,
     #[command(flatten)]
     output: FormatArgs,
 }
@@ -30,6 +37,9 @@ impl Args {
     pub fn run(self) -> Result<(), CliError> {
         let network = self.network.network()?;
         let field = self.variances.field(&network)?;
+        if self.carry.carry {
+            return carried::point(&field, self.output.format);
+        }
         let point = Point::of(&field)?;
         let mut answer = Answer::default();
         answer

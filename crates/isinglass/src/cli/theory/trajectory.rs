@@ -3,6 +3,7 @@
 use isinglass_theory::Correlation;
 use isinglass_theory::activation::FieldPair;
 
+use super::carried::{self, CarryArgs};
 use super::network::{NetworkArgs, OutputArgs, VarianceArgs, describe_network, describe_variances, title, usage};
 use crate::cli::CliError;
 use crate::cli::answer::{Answer, Record, number};
@@ -10,16 +11,22 @@ use crate::cli::answer::{Answer, Record, number};
 /// A pair of signals, layer by layer.
 ///
 /// Gives the variances q_a and q_b of their fields and their correlation c. Layer 0 is the start. With --input-variance it holds the network's inputs, which are not random, and the first layer follows its own rule.
+///
+/// With --carry every layer adds its field to the one before: v_a and v_b are the variances of what is carried, spread_a and spread_b its Σ. The sum starts in layer 0 with Σ = 1; with --input-variance it starts in the
+/// second layer, since the first one's field has other units.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   isinglass theory trajectory --model lrt-continuous --neuron tanh --sigma-m2 0.99 --depth 60
   isinglass theory trajectory --neuron sign --sigma-m2 0.9 --q-a 1 --q-b 2 --plot signals.svg
-  isinglass theory trajectory --neuron sign --sigma-m2 0.9 --input-variance 0.1 --format csv")]
+  isinglass theory trajectory --neuron sign --sigma-m2 0.9 --input-variance 0.1 --format csv
+  isinglass theory trajectory --neuron sign --sigma-m2 0.333 --depth 100 --carry --plot carried.svg")]
 pub struct Args {
     #[command(flatten)]
     network: NetworkArgs,
     #[command(flatten)]
     variances: VarianceArgs,
+    #[command(flatten)]
+    carry: CarryArgs,
 
     /// Number of layers
     #[arg(long, default_value_t = 30, allow_hyphen_values = true)]
@@ -62,20 +69,30 @@ impl Args {
             Some(deficit) => Correlation::from_deficit(deficit)?,
             None => Correlation::new(self.c)?,
         };
-        let layers = match self.input_variance.as_deref() {
-            None => field.trajectory(FieldPair { q_a: self.q_a.unwrap_or(1.0), q_b: self.q_b.unwrap_or(1.0), correlation }, self.depth)?,
-            Some(&[q]) => field.trajectory_from_inputs(FieldPair::equal(q, correlation), self.depth)?,
-            Some(&[q_a, q_b]) => field.trajectory_from_inputs(FieldPair { q_a, q_b, correlation }, self.depth)?,
+        let (start, from_inputs) = match self.input_variance.as_deref() {
+            None => (FieldPair { q_a: self.q_a.unwrap_or(1.0), q_b: self.q_b.unwrap_or(1.0), correlation }, false),
+            Some(&[q]) => (FieldPair::equal(q, correlation), true),
+            Some(&[q_a, q_b]) => (FieldPair { q_a, q_b, correlation }, true),
             Some(_) => return Err(usage("--input-variance takes one number, or two separated by a comma")),
         };
+        let states = if self.carry.carry { carried::trajectory(&field, start, from_inputs, self.depth)? } else { Vec::new() };
+        let layers = match from_inputs {
+            _ if self.carry.carry => states.iter().map(|state| *state.as_ref().map_or(&start, |state| state.fields())).collect(),
+            true => field.trajectory_from_inputs(start, self.depth)?,
+            false => field.trajectory(start, self.depth)?,
+        };
         if let Some(path) = plot {
-            super::pictures::trajectory(&title(&field), &layers).save(path)?;
+            let title = format!("{}{}", title(&field), if self.carry.carry { ", carried" } else { "" });
+            super::pictures::trajectory(&title, &layers).save(path)?;
         }
         let mut answer = Answer::default();
-        answer
-            .facts(describe_network(&network))
-            .facts(describe_variances(network.model(), field.sigma2(), field.sigma_b2()))
-            .rows("layers", layers.iter().enumerate().map(|(layer, pair)| describe_layer(layer, pair)).collect());
+        answer.facts(describe_network(&network)).facts(describe_variances(network.model(), field.sigma2(), field.sigma_b2()));
+        if self.carry.carry {
+            let rows = states.iter().enumerate().map(|(layer, state)| carried::describe_layer(layer, state.as_ref(), &start));
+            answer.fact("carry", true).rows("layers", rows.collect());
+        } else {
+            answer.rows("layers", layers.iter().enumerate().map(|(layer, pair)| describe_layer(layer, pair)).collect());
+        }
         Ok(answer.print(self.output.format())?)
     }
 }
