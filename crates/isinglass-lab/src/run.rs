@@ -7,6 +7,7 @@
 //! | `last.safetensors` | the network after the last epoch, and all it takes to go on |
 //! | `best.safetensors` | the same after the epoch with the best validation accuracy |
 //! | `summary.json` | the result; there once the run has ended |
+//! | `model.safetensors` | the packed network, where the settings name a [recipe](crate::recipe); made after `summary.json`, by the commands |
 //!
 //! After an epoch `best`, the line of `metrics.jsonl` and `last` are written in this order, checkpoints by renaming complete files. Whatever is
 //! there when the process dies, `last` is a state the run was in, and everything after it is done again in the same way.
@@ -67,6 +68,8 @@ pub const LAST: &str = "last.safetensors";
 pub const BEST: &str = "best.safetensors";
 /// The result.
 pub const SUMMARY: &str = "summary.json";
+/// The packed network of a run that follows a recipe.
+pub const MODEL: &str = "model.safetensors";
 
 /// A run's directory, held against other processes as long as this lives.
 #[derive(Debug)]

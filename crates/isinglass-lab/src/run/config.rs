@@ -35,6 +35,9 @@ const WIDTH: usize = 512;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct RunConfig {
+    /// The [recipe](crate::recipe::Recipe) that the settings started from: at its end such a run is packed. The other settings are written out beside it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recipe: Option<String>,
     /// The data set's name; `None` with files of one's own, or for `digits`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<String>,
@@ -142,6 +145,7 @@ impl Default for RunConfig {
     fn default() -> Self {
         let (network, train) = (NetworkConfig::default(), TrainConfig::default());
         Self {
+            recipe: None,
             data: None,
             train_images: None,
             train_labels: None,

@@ -145,6 +145,9 @@ impl Grid {
         if self.axes().any(|axis| axis == "data-dir") {
             return Err("the axis data-dir changes nothing in the results: move it to [train]".into());
         }
+        if self.axes().chain(self.train.keys().map(String::as_str)).any(|key| key == "recipe") {
+            return Err("recipe: a sweep packs no networks and takes no settings from a recipe; write them out in [train]".into());
+        }
         let mut places = HashMap::new();
         let keys = self.train.keys().map(|key| (key.as_str(), "[train]")).chain(self.axes().map(|axis| (axis, "[grid]")));
         for (key, place) in keys {
@@ -228,6 +231,7 @@ mod tests {
             ("[train]\ndepth = 3\n[grid]\ndepth = [1]\n", "depth is both in [train] and in [grid]"),
             ("[train]\nsigma-m2 = 0.5\n[grid]\nsigma-w2 = [1]\n", "sigma-m2 (or sigma-w2) is both"),
             ("[grid]\ndata-dir = [\"a\"]\n", "changes nothing"),
+            ("[train]\nrecipe = \"mnist-501\"\n[grid]\nseed = [1]\n", "write them out"),
             ("[sweep]\n[grid]\nseed = [1]\n", "sweep is in neither"),
             ("depth = 3\n[grid]\nseed = [1]\n", "depth is in neither"),
             ("grid = 3\n", "grid is not a table"),

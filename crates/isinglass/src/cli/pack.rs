@@ -1,8 +1,10 @@
 //! `isinglass pack`.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use isinglass_bits::PackedModel;
+use isinglass_data::Dataset;
 use isinglass_lab::replace;
 use isinglass_lab::run::values;
 use isinglass_net::{Checkpoint, Values};
@@ -10,11 +12,15 @@ use serde_json::json;
 
 use super::answer::{Answer, to_record};
 use super::output::{FormatArgs, ThreadsArgs, usage};
-use super::packed::{PackedFile, accuracy_on, shape_text};
+use super::packed::{PackedFile, Score, score_on, shape_text};
 use super::run::progress::bar;
 use super::run::subject::SubjectArgs;
 use super::run::tables::{grouped, percent};
 use super::{CliError, Format};
+
+/// Keys of the provenance that packing writes and a run's end reads: the data set's name, and the accuracy on its test examples.
+pub const DATA: &str = "data";
+pub const TEST_ACCURACY: &str = "test-accuracy";
 
 /// Packs the binary network of a run into bits, and proves that it is the same network.
 ///
@@ -55,34 +61,12 @@ impl Args {
             return Err(usage(format!("{} is packed already", self.subject.path().display())));
         }
         let (checkpoint, data) = self.subject.load_with_data_at_hand()?;
-        let network = checkpoint.network();
         let seed = self.seed.unwrap_or(checkpoint.train_config().seed);
-        let counterpart = self.samples.map_or(network.binary(), |samples| network.sampled(samples).seed(seed));
-        let examples = data.as_ref().map_or(Values::Bytes(&[]), |data| values(&data.test));
-        let bar = bar(true, "{bar:24} {pos} of {len} networks packed and checked, {eta} left");
-        let mut progress = |done: usize, of: usize| {
-            bar.set_length(of as u64);
-            bar.set_position(done as u64);
-        };
-        let packed = counterpart.threads(self.threads.count()).pack_checked(examples, &mut progress);
-        bar.finish_and_clear();
-        let packed = packed?;
-        let mut model = match data.as_ref().map(|data| data.test.shape()) {
-            // Rows of a table are not images.
-            Some((1, _)) if packed.model.quantiser().is_some() => packed.model,
-            Some((height, width)) => packed.model.with_image(height, width)?,
-            None => packed.model,
-        };
-        let accuracy = data.as_ref().map(|data| accuracy_on(&model, &data.test, self.threads.count())).transpose()?;
-        model.provenance.extend(provenance(&checkpoint, self.samples.map(|samples| (samples, seed))));
-        if let (Some(data), Some((accuracy, _))) = (&data, accuracy) {
-            model.provenance.insert("data".into(), data.name.clone());
-            model.provenance.insert("test-accuracy".into(), accuracy.to_string());
-        }
-        let bytes = replace::write_packed(&model, &self.output)?;
-        let checked = packed.checked;
+        let draws = self.samples.map(|samples| Draws { samples, seed });
+        let packing = Packing { draws, threads: self.threads.count(), quiet: false };
+        let Written { model, bytes, checked, score } = packing.write(&self.output, &checkpoint, data.as_ref())?;
         if self.print.format == Format::Table {
-            let accuracy = accuracy.map_or(String::new(), |(accuracy, _)| format!(", test accuracy {}", percent(accuracy)));
+            let accuracy = score.map_or(String::new(), |score| format!(", test accuracy {}", percent(score.accuracy())));
             let mut out = io::stdout().lock();
             writeln!(out, "{}: {} in {} bytes{accuracy}", self.output.display(), shape_text(&model), grouped(bytes))?;
             writeln!(out, "checked: every output sum equals that of the float network, on {} examples", grouped(checked))?;
@@ -95,18 +79,78 @@ impl Args {
             "shape": shape_text(&model),
             "networks": model.networks().len(),
             "checked_images": checked,
-            "accuracy": accuracy.map(|(accuracy, _)| accuracy),
-            "images": accuracy.map(|(_, images)| images),
+            "accuracy": score.map(Score::accuracy),
+            "images": score.map(|score| score.examples),
         })));
         Ok(answer.print(self.print.format)?)
     }
 }
 
+/// An ensemble of stochastic draws.
+#[derive(Debug, Clone, Copy)]
+pub struct Draws {
+    pub samples: usize,
+    pub seed: u64,
+}
+
+/// What of a checkpoint is packed, and how.
+#[derive(Debug, Clone, Copy)]
+pub struct Packing {
+    /// `None` packs sign(M).
+    pub draws: Option<Draws>,
+    pub threads: usize,
+    /// Whether to show no progress.
+    pub quiet: bool,
+}
+
+/// A packed network that was written to a file.
+pub struct Written {
+    pub model: PackedModel,
+    /// Size of the file.
+    pub bytes: usize,
+    /// Number of examples it was checked with.
+    pub checked: usize,
+    /// How well it does on the test examples, if there are data.
+    pub score: Option<Score>,
+}
+
+impl Packing {
+    /// Writes the file once every output sum of the packed network is that of the float network. Replaces no file but a packed network.
+    pub fn write(self, path: &Path, checkpoint: &Checkpoint, data: Option<&Dataset>) -> Result<Written, CliError> {
+        replace::check_packed_target(path)?;
+        let network = checkpoint.network();
+        let counterpart = self.draws.map_or(network.binary(), |Draws { samples, seed }| network.sampled(samples).seed(seed));
+        let examples = data.map_or(Values::Bytes(&[]), |data| values(&data.test));
+        let bar = bar(!self.quiet, "{bar:24} {pos} of {len} networks packed and checked, {eta} left");
+        let mut progress = |done: usize, of: usize| {
+            bar.set_length(of as u64);
+            bar.set_position(done as u64);
+        };
+        let packed = counterpart.threads(self.threads).pack_checked(examples, &mut progress);
+        bar.finish_and_clear();
+        let packed = packed?;
+        let mut model = match data.map(|data| data.test.shape()) {
+            // Rows of a table are not images.
+            Some((1, _)) if packed.model.quantiser().is_some() => packed.model,
+            Some((height, width)) => packed.model.with_image(height, width)?,
+            None => packed.model,
+        };
+        let score = data.map(|data| score_on(&model, &data.test, self.threads)).transpose()?;
+        model.provenance.extend(provenance(checkpoint, self.draws));
+        if let (Some(data), Some(score)) = (data, score) {
+            model.provenance.insert(DATA.into(), data.name.clone());
+            model.provenance.insert(TEST_ACCURACY.into(), score.accuracy().to_string());
+        }
+        let bytes = replace::write_packed(&model, path)?;
+        Ok(Written { model, bytes, checked: packed.checked, score })
+    }
+}
+
 /// What is worth knowing of a network in a year; nothing of paths, time or host, so that equal runs give equal files.
-fn provenance(checkpoint: &Checkpoint, draws: Option<(usize, u64)>) -> Vec<(String, String)> {
+fn provenance(checkpoint: &Checkpoint, draws: Option<Draws>) -> Vec<(String, String)> {
     let config = checkpoint.network().config();
     let progress = checkpoint.progress();
-    let weights = draws.map_or("sign(M)".to_owned(), |(samples, seed)| format!("{samples} draws with seed {seed}"));
+    let weights = draws.map_or("sign(M)".to_owned(), |Draws { samples, seed }| format!("{samples} draws with seed {seed}"));
     [
         ("isinglass", env!("CARGO_PKG_VERSION").to_owned()),
         ("surrogate", config.surrogate.to_string()),

@@ -1,6 +1,5 @@
 //! `isinglass predict`.
 
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use isinglass_bits::{PackedModel, Prediction};
@@ -9,9 +8,8 @@ use isinglass_lab::run::RunConfig;
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Record, to_record};
-use super::output::{FormatArgs, ThreadsArgs, usage};
-use super::packed::{ModelArgs, predict_split};
-use super::run::tables::{grouped, percent};
+use super::output::{FormatArgs, ThreadsArgs, print_line, usage};
+use super::packed::{ModelArgs, Score, predict_split};
 use super::{CliError, Format};
 
 /// Predicts classes with a packed network.
@@ -105,19 +103,14 @@ impl Args {
             return Err(usage(format!("the examples of {name} have {found} values, the network takes {expected}")));
         }
         let prediction = predict_split(model, &test, self.threads.count())?;
-        let correct = prediction.classes().iter().zip(test.labels()).filter(|(class, label)| **class == usize::from(**label)).count();
-        let accuracy = correct as f64 / test.len() as f64;
+        let score = Score::new(&prediction, &test);
         let mut answer = Answer::default();
         match self.output.format {
-            Format::Table => {
-                let (correct, images) = (grouped(correct), grouped(test.len()));
-                let what = if model.quantiser().is_some() { "rows" } else { "images" };
-                return Ok(writeln!(io::stdout().lock(), "accuracy {} ({correct} of {images} {name} test {what})", percent(accuracy))?);
-            }
+            Format::Table => return Ok(print_line(&score.sentence(model, &name))?),
             Format::Json => answer.facts(to_record(&json!({
-                "accuracy": accuracy,
-                "images": test.len(),
-                "correct": correct,
+                "accuracy": score.accuracy(),
+                "images": score.examples,
+                "correct": score.correct,
                 "data": name,
                 "networks": model.networks().len(),
             }))),

@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use isinglass_lab::run::Run;
 
 use super::CliError;
+use super::run::ending::Ending;
 use super::run::perform::PerformArgs;
 
 /// Go on with a run that was stopped.
 ///
 /// It ends with the very same checkpoints as if it had not been stopped, however it was: by Ctrl-C, kill -9, a power cut or a full disk. Settings are those of the run's config.toml
-/// and cannot be changed. A run that has ended is not trained further: its result is printed again.
+/// and cannot be changed. A run that has ended is not trained further: its result is printed again, and if it follows a recipe its network is packed, unless that is done.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   isinglass resume runs/a
@@ -33,8 +34,13 @@ impl Args {
         self.perform.plot()?;
         let run = Run::open(&self.directory)?;
         if let Some(summary) = run.summary()? {
-            self.perform.say("the run has ended: this is its result");
-            return self.perform.print(&self.directory, summary);
+            if let Some(ending) = Ending::at_hand(&run, &summary)? {
+                self.perform.say("the run has ended: this is its result");
+                return self.perform.print(&self.directory, summary, &ending);
+            }
+            self.perform.say("the run has ended: packing its network");
+            let data = run.config().load_data(self.data_dir.as_deref())?;
+            return self.perform.pack(&run, &data, summary);
         }
         let data = run.config().load_data(self.data_dir.as_deref())?;
         self.perform.train(run, &data)

@@ -1,6 +1,7 @@
 //! What the commands around training runs share.
 
 pub mod data;
+pub mod ending;
 pub mod histogram;
 pub mod perform;
 pub mod progress;

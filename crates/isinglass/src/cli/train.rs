@@ -1,10 +1,12 @@
 //! `isinglass train`.
 
+mod recipes;
 mod settings;
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use isinglass_lab::recipe::Recipe;
 use isinglass_lab::run::{Run, RunConfig, RunError, run_name};
 use isinglass_net::Carry;
 
@@ -20,6 +22,9 @@ use settings::{InitArgs, MeansArgs, NetworkArgs, OptimiserArgs, RegularisationAr
 /// A run is a directory: its settings (config.toml), what happened (metrics.jsonl), checkpoints (last.safetensors, best.safetensors) and the result (summary.json). It can be
 /// stopped at any moment, by Ctrl-C or kill -9, and `isinglass resume` brings it to the very same end. The result shows accuracy and negative log-likelihood of the surrogate, of the
 /// binary network sign(M), and of stochastic binary networks drawn from the means M, on training, validation and test examples; the test examples are used for nothing else.
+///
+/// With --recipe, settings are those of a recipe for record accuracy, and the run ends with the packed network (model.safetensors) and its accuracy on the test examples, as
+/// `isinglass predict` prints it.
 #[derive(Debug, clap::Args)]
 #[command(
     args_override_self = true,
@@ -29,6 +34,8 @@ use settings::{InitArgs, MeansArgs, NetworkArgs, OptimiserArgs, RegularisationAr
     --init two-point --sigma-m2 0.99 --optimizer adam --lr 2e-4 --epochs 10 --out runs/a
   isinglass train --surrogate lrt-binary --goal surrogate --plot curves.png
   isinglass train --hidden 512,256,128
+  isinglass train --recipe mnist-501 --out runs/record
+  isinglass train --recipe mnist-carried-20 --seed 2 --epochs 10
   isinglass train --config runs/a/config.toml --seed 2 --out runs/b
   isinglass train --train-images x.npy --train-labels y.npy \\
     --test-images x2.npy --test-labels y2.npy --format json"
@@ -37,6 +44,10 @@ pub struct Args {
     /// Take settings from a TOML file, keys match these flags; flags override the file
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+
+    /// Take settings from a recipe and pack the trained network; flags override the recipe; `list` prints the recipes
+    #[arg(long, value_name = "NAME|list", conflicts_with = "config")]
+    recipe: Option<String>,
 
     /// Directory of the run, new or empty [default: runs/<time>-<hash of the settings>]
     #[arg(long, value_name = "DIR")]
@@ -64,6 +75,9 @@ pub struct Args {
 
 impl Args {
     pub fn run(self) -> Result<(), CliError> {
+        if self.recipe.as_deref() == Some("list") {
+            return recipes::print(self.perform.format());
+        }
         self.perform.plot()?;
         let config = self.settings()?;
         if let Some(out) = &self.out
@@ -83,6 +97,10 @@ impl Args {
             ));
         }
         let config = config.resolved_for(&data)?;
+        if let Some(recipe) = config.recipe.as_deref().map(Recipe::find).transpose()? {
+            let published = recipe.published().map_or(String::new(), |published| format!("; compare {published}"));
+            self.perform.say(&format!("recipe   {}: {}{published}", recipe.name(), recipe.about()));
+        }
         let run = match &self.out {
             Some(directory) => Run::create(directory, config)?,
             None => create_named(Path::new("runs"), config)?,
@@ -90,13 +108,17 @@ impl Args {
         self.perform.train(run, &data)
     }
 
-    /// The file's settings under those of the flags.
+    /// The settings of the file or the recipe under those of the flags.
     fn settings(&self) -> Result<RunConfig, CliError> {
-        let mut config = match &self.config {
-            Some(path) => RunConfig::read(path)?,
+        let mut config = match (&self.config, &self.recipe) {
+            (Some(path), _) => RunConfig::read(path)?,
+            (None, Some(name)) => Recipe::find(name)?.config(),
             // Files without the key, those of earlier versions among them, mean no carry.
-            None => RunConfig { carry: Some(Carry::Auto), ..RunConfig::default() },
+            (None, None) => RunConfig { carry: Some(Carry::Auto), ..RunConfig::default() },
         };
+        if let Some(name) = &config.recipe {
+            Recipe::find(name)?;
+        }
         self.data.apply(&mut config);
         if self.data.is_given() {
             // What the columns are belongs to the data.

@@ -8,6 +8,7 @@ use isinglass_data::Dataset;
 use isinglass_lab::run::{Event, Options, Run, RunError, read_metrics};
 use serde_json::Value;
 
+use super::ending::Ending;
 use super::progress::{Watcher, introduce, tell};
 use super::signals::Signals;
 use super::tables;
@@ -40,6 +41,11 @@ impl PerformArgs {
         self.output.plot()
     }
 
+    /// How the result is printed.
+    pub fn format(&self) -> Format {
+        self.output.format()
+    }
+
     /// Says something beside the result, unless nothing is to be said.
     pub fn say(&self, message: &str) {
         if !self.quiet {
@@ -47,8 +53,9 @@ impl PerformArgs {
         }
     }
 
-    /// Trains to the end and prints the result.
+    /// Trains to the end, packs the network if the run follows a recipe, and prints the result.
     pub fn train(&self, mut run: Run, data: &Dataset) -> Result<(), CliError> {
+        Ending::check_target(&run)?;
         let signals = Signals::listen()?;
         let options = Options { threads: self.threads.count(), checkpoint_steps: self.checkpoint_steps, checkpoint_interval: None };
         let mut watcher = Watcher::new(self.quiet);
@@ -63,23 +70,34 @@ impl PerformArgs {
         });
         watcher.end();
         match (result, watcher.progress()) {
-            (Ok(summary), _) => self.print(&directory, summary),
+            (Ok(summary), _) => self.pack(&run, data, summary),
             (Err(RunError::Stopped), Some(progress)) => Err(CliError::Stopped { directory, progress, signal: signals.number() }),
             (Err(error), _) => Err(error.into()),
         }
     }
 
+    /// Packs the network of a run that has ended, if it followed a recipe, and prints the result.
+    pub fn pack(&self, run: &Run, data: &Dataset, summary: Value) -> Result<(), CliError> {
+        let ending = Ending::pack(run, data, self.threads.count(), self.quiet)?;
+        self.print(run.directory(), summary, &ending)
+    }
+
     /// Prints and draws the result of a run that has ended.
-    pub fn print(&self, directory: &Path, summary: Value) -> Result<(), CliError> {
+    pub fn print(&self, directory: &Path, summary: Value, ending: &Ending) -> Result<(), CliError> {
         if let Some(path) = self.plot()? {
             isinglass_lab::run::curves(&summary, &read_metrics(directory)?).save(path)?;
         }
         match self.output.format() {
-            Format::Table => Ok(write_tables(&mut io::stdout().lock(), directory, &summary)?),
+            Format::Table => {
+                let mut out = io::stdout().lock();
+                write_tables(&mut out, directory, &summary)?;
+                Ok(ending.write(&mut out)?)
+            }
             Format::Json => {
                 let mut answer = Answer::default();
                 answer.fact("run", directory.display().to_string());
-                if let Value::Object(summary) = summary {
+                if let Value::Object(mut summary) = summary {
+                    ending.add_to(&mut summary);
                     answer.facts(summary);
                 }
                 Ok(answer.print(Format::Json)?)

@@ -1,0 +1,126 @@
+//! What becomes of a run that followed a recipe: its network, packed.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use isinglass_bits::PackedModel;
+use isinglass_data::Dataset;
+use isinglass_lab::replace;
+use isinglass_lab::run::{LAST, MODEL, Run, RunConfig, read_checkpoint, read_metrics};
+use serde_json::{Value, json};
+
+use super::tables::grouped;
+use crate::cli::CliError;
+use crate::cli::answer::Record;
+use crate::cli::pack::{DATA, Packing, TEST_ACCURACY, Written};
+use crate::cli::packed::{PackedFile, Score};
+
+/// What there is beside the result of a run that has ended.
+pub enum Ending {
+    /// Nothing: the run followed no recipe.
+    Plain,
+    /// Nothing, for a reason: there are no bits to pack.
+    NoBits(String),
+    /// The packed network of the last checkpoint.
+    Packed(PackedRun),
+}
+
+/// A run's packed network.
+pub struct PackedRun {
+    file: PathBuf,
+    bytes: usize,
+    score: Score,
+    /// What `isinglass predict` says of it.
+    sentence: String,
+}
+
+impl Ending {
+    /// What is known without packing: `None` if the network of a run that has ended is still to be packed.
+    ///
+    /// A file counts if it holds a network with the run's data and its binary network's accuracy; another packed network in its place, or a damaged one, is to be replaced.
+    pub fn at_hand(run: &Run, summary: &Value) -> Result<Option<Self>, CliError> {
+        if let Some(ending) = Self::without_file(run.config()) {
+            return Ok(Some(ending));
+        }
+        let file = run.directory().join(MODEL);
+        replace::check_packed_target(&file)?;
+        let Ok(Some(packed)) = PackedFile::open_if_packed(&file) else {
+            return Ok(None);
+        };
+        let metrics = read_metrics(run.directory())?;
+        let examples = metrics.first().and_then(|start| start["data"]["test"].as_u64()).map(|count| count as usize);
+        let accuracy = packed.model().provenance.get(TEST_ACCURACY).and_then(|accuracy| accuracy.parse().ok());
+        let (Some(examples), Some(accuracy), Some(expected)) = (examples, accuracy, summary["test"]["binary"]["accuracy"].as_f64()) else {
+            return Ok(None);
+        };
+        let (score, data) = (Score::of_accuracy(accuracy, examples), packed.model().provenance.get(DATA).cloned().unwrap_or_default());
+        let is_of_run = summary["data"] == data && packed.model().networks().len() == 1 && score == Score::of_accuracy(expected, examples);
+        Ok(is_of_run.then(|| PackedRun::ending(file, packed.model(), packed.bytes(), score, &data)))
+    }
+
+    /// Packs the last checkpoint of a run that has ended, if it followed a recipe.
+    pub fn pack(run: &Run, data: &Dataset, threads: usize, quiet: bool) -> Result<Self, CliError> {
+        if let Some(ending) = Self::without_file(run.config()) {
+            return Ok(ending);
+        }
+        let file = run.directory().join(MODEL);
+        let checkpoint = read_checkpoint(run.directory(), LAST)?;
+        let written = Packing { draws: None, threads, quiet }.write(&file, &checkpoint, Some(data))?;
+        let Written { model, bytes, score, .. } = written;
+        let score = score.expect("the data are given");
+        Ok(PackedRun::ending(file, &model, bytes, score, &data.name))
+    }
+
+    /// Checks, before a run is trained, that its packed network will not be in the place of another file.
+    pub fn check_target(run: &Run) -> Result<(), CliError> {
+        match Self::without_file(run.config()) {
+            Some(_) => Ok(()),
+            None => Ok(replace::check_packed_target(&run.directory().join(MODEL))?),
+        }
+    }
+
+    /// The ending of runs that are not packed.
+    fn without_file(config: &RunConfig) -> Option<Self> {
+        let surrogate = config.surrogate;
+        match (&config.recipe, surrogate.has_binary_weights(), surrogate.has_binary_neurons()) {
+            (None, ..) => Some(Self::Plain),
+            (_, false, _) => Some(Self::NoBits(format!("Not packed: the weights of surrogate {surrogate} are real numbers, not bits"))),
+            (_, _, false) => Some(Self::NoBits(format!("Not packed: the neurons of surrogate {surrogate} are real numbers, not bits"))),
+            _ => None,
+        }
+    }
+
+    /// Adds `packed` to the result of a run that followed a recipe.
+    pub fn add_to(&self, result: &mut Record) {
+        let packed = match self {
+            Self::Plain => return,
+            Self::NoBits(_) => Value::Null,
+            Self::Packed(packed) => json!({
+                "file": packed.file.display().to_string(),
+                "bytes": packed.bytes,
+                "accuracy": packed.score.accuracy(),
+                "correct": packed.score.correct,
+                "images": packed.score.examples,
+            }),
+        };
+        result.insert("packed".to_owned(), packed);
+    }
+
+    /// The last lines of the tables.
+    pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        match self {
+            Self::Plain => Ok(()),
+            Self::NoBits(reason) => writeln!(out, "{reason}"),
+            Self::Packed(packed) => {
+                writeln!(out, "The packed network is {} ({} bytes)", packed.file.display(), grouped(packed.bytes))?;
+                writeln!(out, "{}", packed.sentence)
+            }
+        }
+    }
+}
+
+impl PackedRun {
+    fn ending(file: PathBuf, model: &PackedModel, bytes: usize, score: Score, data: &str) -> Ending {
+        Ending::Packed(Self { file, bytes, score, sentence: score.sentence(model, data) })
+    }
+}
