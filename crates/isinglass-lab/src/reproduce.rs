@@ -13,10 +13,14 @@
 //! # Ok::<(), isinglass_lab::reproduce::ReproduceError>(())
 //! ```
 
+mod ablation;
+mod accuracy_axis;
 mod cost;
 mod counterparts;
 mod critical_lines;
+mod depth_curve;
 mod depth_scales;
+mod depth_use;
 mod dynamics;
 mod epochs;
 mod error;
@@ -28,6 +32,7 @@ mod propagation;
 mod record;
 mod results;
 mod rules;
+mod spread;
 mod statements;
 mod study;
 mod trainability;
@@ -56,6 +61,8 @@ impl Study {
             Subject::Fig5 => trainability::figure_5(self),
             Subject::Fig6 => initialisations::make(self),
             Subject::Table => statements::make(self),
+            Subject::Depth => depth_curve::make(self, progress),
+            Subject::Ablation => ablation::make(self),
         }
     }
 }

@@ -52,6 +52,8 @@ pub struct Axis {
     pub range: Option<(f64, f64)>,
     /// The labels of the places 1, 2, 3, … of a [listed](Axis::listed) axis; none of any other.
     pub places: Vec<String>,
+    /// The values that are marked, with their labels; empty to choose them by the range. See [`Axis::ticks_at`].
+    pub marks: Vec<(f64, String)>,
 }
 
 impl Axis {
@@ -103,6 +105,22 @@ impl Axis {
         self
     }
 
+    /// Marks these values, with these labels, and no others: the depths that were trained, or an axis with a scale of its own.
+    ///
+    /// ```
+    /// use isinglass_lab::chart::{Axis, Figure, Panel, Series};
+    ///
+    /// let depth = Axis::log10("depth").ticks_at([3.0, 20.0].map(|depth: f64| (depth, depth.to_string())));
+    /// let panel = Panel::new(depth, Axis::linear("accuracy")).series(Series::line([(3.0, 0.9), (20.0, 0.8)]));
+    /// assert!(Figure::new().panel(panel).to_svg()?.contains(">20</text>"));
+    /// # Ok::<(), isinglass_lab::chart::ChartError>(())
+    /// ```
+    #[must_use]
+    pub fn ticks_at(mut self, marks: impl IntoIterator<Item = (f64, impl Into<String>)>) -> Self {
+        self.marks = marks.into_iter().map(|(value, label)| (value, label.into())).collect();
+        self
+    }
+
     /// The interval shown, given the smallest and largest of the data and how
     /// much room to leave around them, as a fraction of their extent.
     pub(crate) fn resolve(&self, name: &str, extent: Option<(f64, f64)>, room: f64) -> Result<(f64, f64), ChartError> {
@@ -147,7 +165,9 @@ impl Axis {
 impl Axis {
     /// The ticks of the axis on `length` pixels; `across` as in [`ticks::fitting`].
     pub(crate) fn ticks(&self, range: (f64, f64), length: f64, across: bool) -> Vec<Tick> {
-        if self.places.is_empty() {
+        if !self.marks.is_empty() {
+            ticks::given(&self.marks, range)
+        } else if self.places.is_empty() {
             ticks::fitting(self.scale, range, length, TICK_SIZE, across)
         } else {
             ticks::listed(&self.places, range, length, TICK_SIZE, across)
@@ -228,6 +248,14 @@ mod tests {
         assert_eq!(extent(Scale::Linear, values), Some((-1.0, 5.0)));
         assert_eq!(extent(Scale::Log10, values), Some((3.0, 5.0)));
         assert_eq!(extent(Scale::Log10, [-1.0]), None);
+    }
+
+    #[test]
+    fn given_ticks_are_those_within_the_range() {
+        let axis = Axis::log10("").ticks_at([(1.0, "one"), (3.0, "three"), (100.0, "many")]);
+        let ticks = axis.ticks((2.0, 100.0), 300.0, true);
+        let labels: Vec<_> = ticks.iter().map(|tick| (tick.value, tick.label.as_deref())).collect();
+        assert_eq!(labels, [(3.0, Some("three")), (100.0, Some("many"))]);
     }
 
     #[test]

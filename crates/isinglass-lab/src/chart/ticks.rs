@@ -46,6 +46,12 @@ pub(crate) fn listed(labels: &[String], range: (f64, f64), length: f64, size: f6
     every(labels.len().max(1))
 }
 
+/// Ticks where they are asked for, if the axis reaches there.
+pub(crate) fn given(marks: &[(f64, String)], range: (f64, f64)) -> Vec<Tick> {
+    let is_inside = |value: f64| (range.0..=range.1).contains(&value);
+    marks.iter().filter(|(value, _)| is_inside(*value)).map(|(value, label)| Tick { value: *value, label: Some(label.clone()) }).collect()
+}
+
 fn crowded(ticks: &[Tick], scale: Scale, range: (f64, f64), length: f64, size: f64) -> bool {
     let low = scale.coordinate(range.0);
     let per_unit = length / (scale.coordinate(range.1) - low);

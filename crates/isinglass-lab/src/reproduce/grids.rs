@@ -7,6 +7,9 @@
 use super::study::{Scale, Study, Subject};
 use crate::sweep::Grid;
 
+pub(super) mod ablation;
+pub(super) mod depth;
+
 /// A sweep to be run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
@@ -53,6 +56,8 @@ pub(super) fn plans(study: &Study, subject: Subject) -> Vec<Plan> {
         Subject::Fig5 => [SIGN, UNIT_GAIN, SUPERCRITICAL, LRT_BINARY].map(|one| plane(study, one)).into(),
         Subject::Fig6 => vec![initialisations(study)],
         Subject::Table => vec![optimizers(study), growing_epochs(study)],
+        Subject::Depth => depth::plans(study),
+        Subject::Ablation => ablation::plans(study),
     }
 }
 
@@ -173,20 +178,32 @@ fn adam(sizes: &Sizes) -> String {
 }
 
 fn seeds(study: &Study) -> String {
-    let seeds: Vec<String> = (0..sizes(study.scale).seeds).map(|index| (study.seed + index).to_string()).collect();
+    seed_axis(study, sizes(study.scale).seeds)
+}
+
+/// The study's seed and those that follow it.
+fn seed_axis(study: &Study, count: u64) -> String {
+    let seeds: Vec<String> = (0..count).map(|index| (study.seed + index).to_string()).collect();
     format!("seed = [{}]\n", seeds.join(", "))
+}
+
+/// The fraction of a data set's training images: there are a third as many generated digits as images of MNIST.
+fn fraction(study: &Study, of_mnist: f64) -> f64 {
+    if study.data == "digits" { (3.0 * of_mnist).min(1.0) } else { of_mnist }
+}
+
+fn read(text: &str) -> Grid {
+    Grid::from_toml(text).expect("checked by a test: the grids of all figures can be read")
 }
 
 fn plan(study: &Study, name: &'static str, own: &str, axes: &str) -> Plan {
     let sizes = sizes(study.scale);
-    // There are a third as many generated digits.
-    let part = if study.data == "digits" { (3.0 * sizes.part).min(1.0) } else { sizes.part };
+    let part = fraction(study, sizes.part);
     let data = format!("data = {:?}\ntrain-fraction = {part:?}\nvalidation = 0.0\n", study.data);
     let common = "sigma-b2 = 0.0\ngoal = \"surrogate\"\nmeans = \"clip\"\nschedule = \"constant\"\nbatch = 64\n";
     let seed = if axes.contains("seed = ") { String::new() } else { format!("seed = {}\n", study.seed) };
     let text = format!("[train]\n{data}width = {}\n{common}{seed}{own}[grid]\n{axes}", sizes.width);
-    let grid = Grid::from_toml(&text).expect("checked by a test: the grids of all figures can be read");
-    Plan { name, grid, keep_runs: false }
+    Plan { name, grid: read(&text), keep_runs: false }
 }
 
 #[cfg(test)]
@@ -207,6 +224,10 @@ mod tests {
                         "{}",
                         plan.name
                     );
+                }
+                for plan in study.plans(&Subject::BEYOND) {
+                    let cells = plan.grid.cells().unwrap();
+                    assert!(cells.iter().all(|cell| cell.config.data.as_deref() == Some(data) && cell.config.seed >= 3), "{}", plan.name);
                 }
             }
         }

@@ -55,9 +55,14 @@ impl Results {
 
     /// The mean of a column over all cells at some place; `None` if there is none.
     pub fn mean(&self, place: &[Where<'_>], column: &str) -> Option<f64> {
-        let at = |row: &&Row| place.iter().all(|(axis, value)| row.get(*axis).is_some_and(|other| same(other, value)));
-        let values: Vec<f64> = self.rows.iter().filter(at).filter_map(|row| value(row, column)).collect();
+        let values = self.each(place, column);
         (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+    }
+
+    /// A column of all cells at some place, such as one for each seed.
+    pub fn each(&self, place: &[Where<'_>], column: &str) -> Vec<f64> {
+        let at = |row: &&Row| place.iter().all(|(axis, value)| row.get(*axis).is_some_and(|other| same(other, value)));
+        self.rows.iter().filter(at).filter_map(|row| value(row, column)).collect()
     }
 
     /// The mean at a depth and a variance of means.

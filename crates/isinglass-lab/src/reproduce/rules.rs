@@ -6,6 +6,9 @@ use super::plane::{Bound, Reached, TRAINED};
 use super::record::Verdict;
 use super::results::rank_correlation;
 
+pub(super) mod comparison;
+pub(super) mod depth;
+
 /// A verdict, and the numbers behind it in words.
 pub(super) type Judgement = (Verdict, String);
 

@@ -24,11 +24,18 @@ pub enum Subject {
     Fig6,
     /// The statements of Section 4.2 that have no figure.
     Table,
+    /// Beyond the paper: binary accuracy over depth, with fields carried and without.
+    Depth,
+    /// Beyond the paper: what each kind of regularisation is worth.
+    Ablation,
 }
 
 impl Subject {
-    /// All of them, in order.
+    /// The paper's figures and those that belong beside them, in order: what `reproduce all` makes.
     pub const ALL: [Self; 7] = [Self::Fig1, Self::Fig2, Self::Fig3, Self::Fig4, Self::Fig5, Self::Fig6, Self::Table];
+
+    /// Experiments beyond the paper, which are made by name only.
+    pub const BEYOND: [Self; 2] = [Self::Depth, Self::Ablation];
 
     /// The name of its directory.
     pub fn name(self) -> &'static str {
@@ -40,6 +47,8 @@ impl Subject {
             Self::Fig5 => "fig5",
             Self::Fig6 => "fig6",
             Self::Table => "table",
+            Self::Depth => "depth",
+            Self::Ablation => "ablation",
         }
     }
 
@@ -53,6 +62,8 @@ impl Subject {
             Self::Fig5 => "Figure 5: the scale of the neuron decides",
             Self::Fig6 => "Figure 6: common initialisations, put on means",
             Self::Table => "The statements of Section 4.2",
+            Self::Depth => "Deep binary networks, with fields carried and without",
+            Self::Ablation => "Regularisation: what each kind is worth",
         }
     }
 }

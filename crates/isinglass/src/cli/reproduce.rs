@@ -23,7 +23,8 @@ use crate::cli::output::FormatArgs;
 /// Make the paper's figures again, and say which of its claims hold.
 ///
 /// fig1 signals in random networks, fig2 which networks train, fig3 critical lines, fig4 depth scales; ours: fig5 other neurons in the grid of fig2, fig6 common initialisations put on means, table the
-/// statements of Section 4.2. Each becomes a directory with pictures (SVG and PNG), data and figure.json; `isinglass report` makes one page of them all.
+/// statements of Section 4.2. `all` means these. Beyond the paper, by name only: depth, binary accuracy over depth with fields carried and without, and the use of each layer; ablation, what each kind of
+/// regularisation is worth. Each becomes a directory with pictures (SVG and PNG), data and figure.json; `isinglass report` makes one page of them all.
 ///
 /// Figures that need training are drawn from sweeps, in DIR/sweeps. They can be stopped at any moment; the same command goes on. At the scale of the paper they take a cluster: with --slurm they are
 /// submitted, and the same command without --slurm draws the figures when they are done. What they will take is said first.
@@ -31,6 +32,7 @@ use crate::cli::output::FormatArgs;
 #[command(after_help = "Examples:
   isinglass reproduce all --scale quick --out figures
   isinglass reproduce fig1 fig3 fig4 --out figures
+  isinglass reproduce depth ablation --out figures
   isinglass report figures -o report.html
   isinglass reproduce fig2 --scale paper --out paper --dry-run
   isinglass reproduce fig2 --scale paper --out paper --slurm --partition long --time 12:00:00 --cpus-per-task 4")]
@@ -85,17 +87,19 @@ enum Size {
     Paper,
 }
 
-/// All of them at once.
+/// The paper's figures and those beside them, all at once.
 const ALL: &str = "all";
 
 fn names() -> PossibleValuesParser {
-    PossibleValuesParser::new(Subject::ALL.map(Subject::name).into_iter().chain([ALL]))
+    PossibleValuesParser::new(Subject::ALL.map(Subject::name).into_iter().chain([ALL]).chain(Subject::BEYOND.map(Subject::name)))
 }
 
 impl Args {
     pub fn run(self) -> Result<(), CliError> {
-        let is_wanted = |subject: &Subject| self.figures.iter().any(|name| name == ALL || name == subject.name());
-        let subjects: Vec<Subject> = Subject::ALL.into_iter().filter(is_wanted).collect();
+        let is_named = |subject: &Subject| self.figures.iter().any(|name| name == subject.name());
+        let has_all = self.figures.iter().any(|name| name == ALL);
+        let paper = Subject::ALL.into_iter().filter(|subject| has_all || is_named(subject));
+        let subjects: Vec<Subject> = paper.chain(Subject::BEYOND.into_iter().filter(is_named)).collect();
         let study = self.study()?;
         let plans = study.plans(&subjects);
         let data = study.load(&plans)?;

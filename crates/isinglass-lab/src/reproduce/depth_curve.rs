@@ -1,0 +1,136 @@
+//! Binary accuracy over depth: carried and plain networks, trained through the surrogate and straight through.
+
+use serde_json::Value;
+
+use super::accuracy_axis::{self, CHANCE, place};
+use super::grids::depth::{CARRIED, LINES, Line, PLAIN, STE, STE_CARRIED};
+use super::output::{Output, row};
+use super::record::{FigureRecord, Table};
+use super::results::Results;
+use super::rules::depth::{KEPT, carrying_helps, is_ahead, keeps_accuracy, loses_accuracy};
+use super::spread::Spread;
+use super::study::{Study, Subject};
+use super::{Progress, ReproduceError, depth_use};
+use crate::chart::{Axis, Colour, Dash, Figure, Look, Marker, Panel, RefLine};
+use crate::sweep::Sweep;
+
+const CAPTION: &str = "Test accuracy of the binary network sign(M), with ±1 weights and ±1 neurons, over the number of hidden layers. Carried networks add each layer's field to that of the layer before \
+    (`--carry on`); plain ones do not. Both are trained through the deterministic surrogate and by straight-through estimation, with equal data, width, epochs and optimiser.\n\n\
+    The use of depth, in one deep carried network and its plain twin: the fraction of weights that training has flipped, layer by layer, and the accuracy that is left when the weights of one hidden layer are \
+    replaced by random signs.";
+
+const ACCURACY: &str = "test_binary_accuracy";
+
+/// One line: depths, each with the accuracy of every seed.
+struct Curve {
+    line: Line,
+    points: Vec<(f64, Vec<(u64, f64)>)>,
+}
+
+impl Curve {
+    fn of(line: Line, results: &Results) -> Self {
+        let seeds: Vec<u64> = results.values("seed").iter().filter_map(Value::as_u64).collect();
+        let at = |depth: f64, seed: u64| results.each(&[("depth", &depth.into()), ("seed", &seed.into())], ACCURACY).first().copied();
+        let all = |depth: f64| seeds.iter().filter_map(|&seed| Some((seed, at(depth, seed)?))).collect();
+        Self { line, points: results.numbers("depth").into_iter().map(|depth| (depth, all(depth))).collect() }
+    }
+
+    fn spread(&self, depth: f64) -> Option<Spread> {
+        let (_, seeds) = self.points.iter().find(|(at, _)| *at == depth)?;
+        Spread::of(&seeds.iter().map(|(_, accuracy)| *accuracy).collect::<Vec<_>>())
+    }
+
+    fn means(&self) -> Vec<(f64, f64)> {
+        self.points.iter().filter_map(|(depth, _)| Some((*depth, self.spread(*depth)?.mean))).collect()
+    }
+}
+
+pub(super) fn make(study: &Study, progress: &Progress<'_>) -> Result<FigureRecord, ReproduceError> {
+    let mut output = Output::new(study, Subject::Depth, CAPTION)?;
+    let mut curves = Vec::new();
+    let mut width = 0;
+    for line in LINES {
+        let sweep = Sweep::open(&study.sweep_directory(line.sweep))?;
+        let results = Results::of(&sweep)?;
+        curves.push(Curve::of(line, &results));
+        output.describe(&sweep, &results);
+        width = sweep.cells().first().map_or(width, |cell| cell.config.hidden_layers()[0]);
+    }
+    output.picture(
+        "depth",
+        &picture(&curves, width),
+        "Markers are seeds, lines their means; dotted: chance. Distances on the vertical axis are those of the logarithm of the error.",
+    )?;
+    output.table(table(&curves));
+    output.data("accuracy", &data(&curves))?;
+    claims(&mut output, &curves);
+    depth_use::add(study, &mut output, progress)?;
+    output.finish()
+}
+
+fn depths(curves: &[Curve]) -> Vec<f64> {
+    curves.first().map_or_else(Vec::new, |curve| curve.points.iter().map(|(depth, _)| *depth).collect())
+}
+
+fn table(curves: &[Curve]) -> Table {
+    let columns = std::iter::once("depth".to_owned()).chain(curves.iter().map(|curve| curve.line.name.to_owned())).collect();
+    let cell = |curve: &Curve, depth: f64| curve.spread(depth).map_or(Value::Null, |spread| spread.percent().into());
+    let line = |depth: f64| std::iter::once(depth.into()).chain(curves.iter().map(|curve| cell(curve, depth))).collect();
+    let title = "Test accuracy of sign(M), mean ± standard deviation over seeds";
+    Table { title: title.into(), columns, rows: depths(curves).into_iter().map(line).collect() }
+}
+
+fn data(curves: &[Curve]) -> Table {
+    let mut rows = Vec::new();
+    for curve in curves {
+        for (depth, seeds) in &curve.points {
+            rows.extend(seeds.iter().map(|&(seed, accuracy)| row([curve.line.name.into(), (*depth).into(), seed.into(), accuracy.into()])));
+        }
+    }
+    Table { title: String::new(), columns: ["network", "depth", "seed", "test_accuracy"].map(Into::into).into(), rows }
+}
+
+fn claims(output: &mut Output, curves: &[Curve]) {
+    let means = |line: Line| curves.iter().find(|curve| curve.line == line).map_or_else(Vec::new, Curve::means);
+    let all = depths(curves);
+    let (Some(&first), Some(&last)) = (all.first(), all.last()) else { return };
+    let claim = format!("Carried networks stay within {} % of depth {first}, at equal width, up to depth {last}.", 100.0 * KEPT);
+    output.claim(&claim, keeps_accuracy(&means(CARRIED)));
+    output.claim(&format!("Plain networks lose their accuracy by depth {last}."), loses_accuracy(&means(PLAIN)));
+    let at_last = |line: Line| means(line).last().map(|(_, accuracy)| *accuracy);
+    let kinds = [("surrogate", at_last(PLAIN), at_last(CARRIED)), ("straight-through", at_last(STE), at_last(STE_CARRIED))];
+    output.claim("Carried fields make deep networks trainable, through the surrogate and straight through.", carrying_helps(last, &kinds));
+    let claim = "The surrogate trains carried networks to a higher accuracy than straight-through estimation.";
+    output.claim(claim, is_ahead(&means(CARRIED), &means(STE_CARRIED)));
+}
+
+/// Colours tell how a network was trained, dashes and markers whether its fields are carried.
+fn look(line: Line) -> Look {
+    let is_carried = line == CARRIED || line == STE_CARRIED;
+    let colour = if line == CARRIED || line == PLAIN { Colour::BLUE } else { Colour::VERMILION };
+    let (dash, marker) = if is_carried { (Dash::Solid, Marker::Circle) } else { (Dash::Dashed, Marker::Square) };
+    Look { colour, dash, marker }
+}
+
+fn picture(curves: &[Curve], width: usize) -> Figure {
+    let accuracies = curves.iter().flat_map(|curve| &curve.points).flat_map(|(_, seeds)| seeds).map(|(_, accuracy)| *accuracy);
+    let all = depths(curves);
+    let (Some(&first), Some(&last)) = (all.first(), all.last()) else { return Figure::new() };
+    let x = Axis::log10(format!("hidden layers, each of {width} neurons"))
+        .ticks_at(all.iter().map(|depth| (*depth, depth.to_string())))
+        .range(first / 1.15, last * 1.15);
+    let mut panel =
+        Panel::new(x, accuracy_axis::axis("test accuracy", accuracies)).ref_line(RefLine::horizontal(place(CHANCE)).dash(Dash::Dotted));
+    for curve in curves {
+        let (line, look) = (curve.means(), look(curve.line));
+        let seeds = curve.points.iter().flat_map(|(depth, seeds)| seeds.iter().map(|(_, accuracy)| (*depth, place(*accuracy))));
+        panel = panel
+            .series(look.line(line.into_iter().map(|(depth, accuracy)| (depth, place(accuracy)))).width(2.6))
+            .series(look.markers(seeds));
+    }
+    for curve in curves {
+        // Listed as line and marker together.
+        panel = panel.series(look(curve.line).marked_line([(f64::NAN, f64::NAN)]).width(2.6).name(curve.line.name));
+    }
+    Figure::new().title("Networks of ±1 weights and ±1 neurons: accuracy over depth").panel(panel).size(720, 460)
+}
