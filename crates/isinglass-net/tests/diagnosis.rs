@@ -21,7 +21,7 @@ fn config(surrogate: Surrogate, neuron: Neuron) -> NetworkConfig {
         init: Init::TwoPoint,
         sigma_m2: Some(0.8),
         sigma_b2: Some(0.05),
-        tau: 1.0,
+        ..NetworkConfig::default()
     }
 }
 
