@@ -210,7 +210,7 @@ pub fn signal_left(network: &RandomNetwork, advice: &CarriedAdvice) -> Result<Fi
     }
     let lowest = carried.iter().map(|point| point.1).fold((-advice.reach).exp(), f64::min);
     let plain = depths.iter().map(|&depth| (depth as f64, plain_rate.powi(depth as i32))).filter(|point| point.1 > 0.1 * lowest);
-    let at = advice.carried.sigma2.map_or(String::new(), |sigma2| format!(" at {}", digits(sigma2)));
+    let at = advice.carried.sigma2.map_or(String::new(), |sigma2| format!(", σ^2 = {}", digits(sigma2)));
     let panel = Panel::new(Axis::log10("layers"), Axis::log10("signal left"))
         .series(Series::line(carried).name(format!("carried{at}")).width(2.5))
         .series(Series::line(plain).name("plain").colour(Colour::GREY).dash(Dash::Dashed))
