@@ -113,9 +113,10 @@ impl Args {
         let mut config = match (&self.config, &self.recipe) {
             (Some(path), _) => RunConfig::read(path)?,
             (None, Some(name)) => Recipe::find(name)?.config(),
-            // Files without the key, those of earlier versions among them, mean no carry.
             (None, None) => RunConfig { carry: Some(Carry::Auto), ..RunConfig::default() },
         };
+        // Files without the key, those of earlier versions among them, mean no carry.
+        config.carry = config.carry.or(Some(Carry::Off));
         if let Some(name) = &config.recipe {
             Recipe::find(name)?;
         }
