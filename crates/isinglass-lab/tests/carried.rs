@@ -70,7 +70,7 @@ fn a_carried_theory_that_is_wrong_by_two_per_cent_is_refuted() {
         let wrong = measurement.compare(&network.at(Some(sigma_m2), 0.05).unwrap()).unwrap();
         assert_eq!(wrong.agrees(), Some(false), "σ_m² = {sigma_m2}");
         // Forwards and backwards, each by itself, and the way back through Σ.
-        for quantity in ["spread", "jacobian", "outlier_gain", "spread_response"] {
+        for quantity in ["spread", "jacobian", "outlier_gain", "spread_gain"] {
             assert!(overall(&wrong, quantity) > THRESHOLD, "σ_m² = {sigma_m2}, {quantity}: {:?}", wrong.overall);
         }
     }
