@@ -17,14 +17,16 @@ const EQUAL: f64 = 0.002;
 /// What a layer must be worth to count as used.
 pub(in crate::reproduce) const USED: f64 = 0.002;
 
-type Curve<'a> = &'a [(f64, f64)];
+/// A depth and an accuracy.
+type Point = (f64, f64);
+type Curve<'a> = &'a [Point];
 
 fn points(part: f64) -> String {
     format!("{:.2}", 100.0 * part)
 }
 
 /// A curve that begins with a network that is trained, and goes on.
-fn ends(curve: Curve<'_>) -> Result<((f64, f64), &[(f64, f64)]), Judgement> {
+fn ends(curve: Curve<'_>) -> Result<(Point, Curve<'_>), Judgement> {
     match curve {
         [] | [_] => Err(undecided("There are fewer than two depths.")),
         [first, ..] if first.1 < TRAINED => Err(undecided(&format!("Not even the network of depth {} is trained.", first.0))),
