@@ -17,7 +17,8 @@ const SIZES: [(usize, usize, usize, usize); 6] =
 
 fn network(surrogate: Surrogate, neuron: Neuron, (inputs, width, depth, classes): (usize, usize, usize, usize)) -> Network {
     let (init, sigma_m2, sigma_b2) = (Init::Uniform, Some(0.3), Some(0.2));
-    let config = NetworkConfig { inputs, hidden: vec![width; depth], classes, surrogate, neuron, init, sigma_m2, sigma_b2, tau: 1.5, carry: false };
+    let config =
+        NetworkConfig { inputs, hidden: vec![width; depth], classes, surrogate, neuron, init, sigma_m2, sigma_b2, tau: 1.5, carry: false };
     config.init(4).unwrap()
 }
 

@@ -37,7 +37,7 @@ mod advice;
 mod jacobian;
 mod point;
 
-pub use advice::{CarriedAdvice, CarriedRecommendation, Carry, Remains};
+pub use advice::{CarriedAdvice, CarriedRecommendation, CarryVerdict, Remains};
 pub use jacobian::CarriedJacobian;
 pub use point::CarriedPoint;
 

@@ -53,7 +53,7 @@ pub mod point;
 pub mod quadrature;
 
 pub use advice::{Advice, Recommendation};
-pub use carried::{CarriedAdvice, CarriedPoint, CarriedState, Carry};
+pub use carried::{CarriedAdvice, CarriedPoint, CarriedState, CarryVerdict};
 pub use correlation::Correlation;
 pub use critical::{CriticalPoint, CriticalSet, Segment};
 pub use error::Error;

@@ -10,7 +10,7 @@ use common::{close, field, network, pair};
 use isinglass_theory::activation::{Activation, FieldPair};
 use isinglass_theory::carried::Remains;
 use isinglass_theory::{
-    CarriedAdvice, CarriedPoint, CarriedState, Carry, Correlation, Error, MeanField, Model, Phase, RandomNetwork, VarianceFixedPoint,
+    CarriedAdvice, CarriedPoint, CarriedState, CarryVerdict, Correlation, Error, MeanField, Model, Phase, RandomNetwork, VarianceFixedPoint,
 };
 
 fn half(q: f64) -> FieldPair {
@@ -366,9 +366,12 @@ fn neurons_that_do_not_saturate_have_maps_and_no_power_laws() {
 #[test]
 fn advice_is_to_carry_where_the_plain_network_does_not_reach() {
     let sign = network("deterministic", "sign");
-    for (depth, reach, carry) in
-        [(2, 12.0, Carry::Unneeded), (4, 3.0, Carry::Helpful), (100, 3.0, Carry::Needed), (1000, 12.0, Carry::Needed)]
-    {
+    for (depth, reach, carry) in [
+        (2, 12.0, CarryVerdict::Unneeded),
+        (4, 3.0, CarryVerdict::Helpful),
+        (100, 3.0, CarryVerdict::Needed),
+        (1000, 12.0, CarryVerdict::Needed),
+    ] {
         let advice = CarriedAdvice::new(&sign, depth, reach).unwrap();
         assert_eq!(advice.carry, carry, "depth {depth}");
         let sigma2 = advice.carried.sigma2.unwrap();
@@ -384,11 +387,11 @@ fn advice_is_to_carry_where_the_plain_network_does_not_reach() {
     close(at.carried.left.q, q, 1e-14);
     assert!((at.carried.left.signal.unwrap() / q - 1.0).abs() < 0.02 && (at.carried.left.gradient.unwrap() / q - 1.0).abs() < 0.5);
     // A network that is critical needs none of it.
-    assert_eq!(CarriedAdvice::new(&network("continuous", "tanh"), 1000, 3.0).unwrap().carry, Carry::Unneeded);
+    assert_eq!(CarriedAdvice::new(&network("continuous", "tanh"), 1000, 3.0).unwrap().carry, CarryVerdict::Unneeded);
     // σ_w² = 1/depth keeps everything of order one.
     let residual = CarriedAdvice::new(&network("continuous", "tanh"), 1000, 3.0).unwrap().carried;
     assert!(residual.left.signal.unwrap() > 0.5 && (1.0..3.0).contains(&residual.left.gradient.unwrap()), "{residual:?}");
     let binary = CarriedAdvice::new(&network("binary", "sign"), 50, 3.0).unwrap();
-    assert_eq!((binary.carry, binary.carried.sigma2, binary.carried.left.gradient), (Carry::Needed, None, None));
+    assert_eq!((binary.carry, binary.carried.sigma2, binary.carried.left.gradient), (CarryVerdict::Needed, None, None));
     assert!(Remains::after(&sign.at(Some(0.5), 0.0).unwrap(), 1_000_000).unwrap_err().to_string().contains("depth = 1000000"));
 }

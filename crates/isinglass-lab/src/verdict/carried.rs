@@ -1,6 +1,6 @@
 //! Carried fields in words.
 
-use isinglass_theory::{CarriedAdvice, CarriedPoint, Carry, MeanField, Model, RandomNetwork, VarianceFixedPoint};
+use isinglass_theory::{CarriedAdvice, CarriedPoint, CarryVerdict, MeanField, Model, RandomNetwork, VarianceFixedPoint};
 
 use super::{correlation, digits, near_one};
 
@@ -63,28 +63,28 @@ pub fn of_carried_advice(network: &RandomNetwork, advice: &CarriedAdvice) -> Str
     let left = |fraction: Option<f64>| fraction.map_or("–".to_owned(), digits);
     let remains = &advice.carried.left;
     let mut words = vec![match advice.carry {
-        Carry::Needed => {
+        CarryVerdict::Needed => {
             format!("Depth {depth}: carry; {here}; signal left {}, gradient left {}.", left(remains.signal), left(remains.gradient))
         }
-        Carry::Helpful => format!(
+        CarryVerdict::Helpful => format!(
             "Depth {depth}: carry, or use larger means: the plain network needs {}. Carried: {here}; signal left {}, gradient left {}.",
             at(advice.plain.smallest.as_ref().and_then(|smallest| smallest.sigma2)),
             left(remains.signal),
             left(remains.gradient)
         ),
-        Carry::Unneeded => format!(
+        CarryVerdict::Unneeded => format!(
             "Depth {depth}: no need to carry: the plain network reaches it. Carried: {here}; signal left {}, gradient left {}.",
             left(remains.signal),
             left(remains.gradient)
         ),
     }];
-    if advice.carry == Carry::Needed && symbol.is_some() {
+    if advice.carry == CarryVerdict::Needed && symbol.is_some() {
         words.push(format!(
             "The plain network reaches {} there, and at best {}.",
             layers(advice.plain_depth),
             layers(advice.plain.max_depth)
         ));
-    } else if advice.carry == Carry::Needed {
+    } else if advice.carry == CarryVerdict::Needed {
         words.push(format!("The plain network reaches {}.", layers(advice.plain_depth)));
     }
     if !advice.reaches {

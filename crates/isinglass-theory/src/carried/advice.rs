@@ -4,11 +4,11 @@
 //! a depth if `e^(−reach)` is left there, which small means, free to change sign, manage for hundreds of layers.
 //!
 //! ```
-//! use isinglass_theory::{CarriedAdvice, Carry, Model, Neuron, RandomNetwork};
+//! use isinglass_theory::{CarriedAdvice, CarryVerdict, Model, Neuron, RandomNetwork};
 //!
 //! let sign = RandomNetwork::new(Model::Deterministic, Neuron::Sign)?;
 //! let advice = CarriedAdvice::new(&sign, 100, 12.0)?;
-//! assert_eq!(advice.carry, Carry::Needed);
+//! assert_eq!(advice.carry, CarryVerdict::Needed);
 //! // Means all over [−1, 1] will do.
 //! assert_eq!(advice.carried.sigma2, Some(1.0 / 3.0));
 //! assert!(advice.carried.left.signal.unwrap() > 0.02);
@@ -83,7 +83,7 @@ pub struct CarriedRecommendation {
 
 /// What carrying is good for at a depth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Carry {
+pub enum CarryVerdict {
     /// The plain network reaches the depth at no allowed variance.
     Needed,
     /// The plain network reaches it, but only with larger means, which change sign less easily.
@@ -100,7 +100,7 @@ pub struct CarriedAdvice {
     /// A network reaches a depth if `e^(−reach)` of the signal is left.
     pub reach: f64,
     /// Whether to carry.
-    pub carry: Carry,
+    pub carry: CarryVerdict,
     /// The network that carries its fields.
     pub carried: CarriedRecommendation,
     /// Whether its signal reaches the depth.
@@ -139,13 +139,13 @@ impl CarriedAdvice {
         let plain_depth = signal_rate(&Point::of(&field)?).and_then(depth_scale).map(|xi| reach * xi);
         let reached = |layers: Option<f64>| layers.is_none_or(|layers| layers < 0.0 || layers >= depth as f64);
         let carry = if reached(plain_depth) {
-            Carry::Unneeded
+            CarryVerdict::Unneeded
         } else if plain.smallest.is_some() && network.model().weight_variance() == WeightVariance::Means {
-            Carry::Helpful
+            CarryVerdict::Helpful
         } else if reached(plain.max_depth) {
-            Carry::Unneeded
+            CarryVerdict::Unneeded
         } else {
-            Carry::Needed
+            CarryVerdict::Needed
         };
         let reaches = left.signal.is_some_and(|signal| signal >= libm::exp(-reach) * (1.0 - 1e-9));
         Ok(Self { depth, reach, carry, carried: CarriedRecommendation { sigma2, sigma_b2, point, left }, reaches, plain_depth, plain })

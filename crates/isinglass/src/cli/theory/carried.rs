@@ -4,7 +4,7 @@ use isinglass_lab::phase_diagram::{CarriedDiagram, CarriedQuantity, linspace};
 use isinglass_lab::verdict;
 use isinglass_theory::activation::FieldPair;
 use isinglass_theory::carried::{CarriedRecommendation, Remains};
-use isinglass_theory::{CarriedAdvice, CarriedPoint, CarriedState, Carry, Error, MeanField, Model, RandomNetwork};
+use isinglass_theory::{CarriedAdvice, CarriedPoint, CarriedState, CarryVerdict, Error, MeanField, Model, RandomNetwork};
 use serde_json::Value;
 
 use super::network::{OutputArgs, describe_network, describe_variances, network_title, usage, weight_variance_key};
@@ -89,9 +89,9 @@ pub fn advise(network: &RandomNetwork, sigma2: Option<f64>, depth: usize, reach:
         pictures::signal_left(network, &advice)?.save(path)?;
     }
     let carry = match advice.carry {
-        Carry::Needed => "needed",
-        Carry::Helpful => "helpful",
-        Carry::Unneeded => "unneeded",
+        CarryVerdict::Needed => "needed",
+        CarryVerdict::Helpful => "helpful",
+        CarryVerdict::Unneeded => "unneeded",
     };
     let mut answer = Answer::default();
     answer
