@@ -64,6 +64,7 @@ fn a_simulation_beside_the_theory() {
         start: FieldPair { q_a: 1.0, q_b: 1.0, correlation: Correlation::new(0.5).unwrap() },
         map: vec![0.0, 0.25, 0.5, 0.75, 1.0],
         backwards: false,
+        carry: false,
         seed: 1,
         threads: 2,
     };
