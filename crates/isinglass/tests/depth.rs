@@ -1,0 +1,136 @@
+//! Networks that carry their fields, from the command line.
+
+mod common;
+
+use common::Scratch;
+use serde_json::Value;
+
+/// A few seconds at most, on generated digits.
+const SMALL: &str = "--train-fraction 0.05 --epochs 1 --width 24 --samples 1";
+
+fn config(home: &Scratch, run: &str) -> String {
+    home.text(&format!("{run}/config.toml"))
+}
+
+/// The accuracy that `predict` prints for the packed network of a run.
+fn packed_accuracy(home: &Scratch, run: &str) -> f64 {
+    home.json(&format!("pack {run} -o {run}.safetensors"));
+    home.json(&format!("predict {run}.safetensors --data digits"))["accuracy"].as_f64().unwrap()
+}
+
+#[test]
+fn thirty_carried_layers_are_as_good_as_three() {
+    let home = Scratch::new("thirty");
+    for depth in [3, 30] {
+        home.json(&format!("train --depth {depth} --width 96 --epochs 12 --lr 0.03 --means clip --samples 1 --quiet --out d{depth}"));
+    }
+    assert!(config(&home, "d30").contains("carry = \"on\"") && config(&home, "d3").contains("carry = \"off\""));
+    let (shallow, deep) = (packed_accuracy(&home, "d3"), packed_accuracy(&home, "d30"));
+    assert!(shallow > 0.95, "three layers: {shallow}");
+    assert!(deep > shallow - 0.01, "thirty layers {deep}, three layers {shallow}");
+}
+
+#[test]
+fn auto_carries_where_plain_layers_cannot_reach_and_says_so() {
+    let home = Scratch::new("auto");
+    let stderr = |args: &str| {
+        let output = home.run(args);
+        assert_eq!(output.status.code(), Some(0), "{args}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let deep = stderr(&format!("train {SMALL} --depth 9 --out deep"));
+    assert!(deep.contains("carries signals through 6.6 layers at best, not 9") && deep.contains("--carry off"), "{deep}");
+    assert!(config(&home, "deep").contains("carry = \"on\""));
+    let shallow = stderr(&format!("train {SMALL} --depth 4 --out shallow"));
+    assert!(!shallow.contains("are carried"), "{shallow}");
+    assert!(config(&home, "shallow").contains("carry = \"off\""));
+    // tanh:1 over √Σ is critical in the limit of 1: plain layers reach any depth.
+    stderr(&format!("train {SMALL} --depth 9 --neuron tanh:1 --out unit-gain"));
+    assert!(config(&home, "unit-gain").contains("carry = \"off\""));
+}
+
+#[test]
+fn the_flag_alone_is_on_and_files_without_the_key_mean_off() {
+    let home = Scratch::new("flag");
+    for (flag, expected) in [("--carry", "on"), ("--carry on", "on"), ("--carry off", "off"), ("--carry auto", "off")] {
+        let name = flag.replace([' ', '-'], "");
+        home.json(&format!("train {SMALL} --depth 4 --quiet --out {name} {flag}"));
+        assert!(config(&home, &name).contains(&format!("carry = \"{expected}\"")), "{flag}");
+    }
+    home.write("old.toml", b"depth = 9\nwidth = 24\nepochs = 1\ntrain-fraction = 0.05\nsamples = 1\n");
+    home.json("train --config old.toml --quiet --out old");
+    assert!(config(&home, "old").contains("carry = \"off\""));
+    for (value, expected) in [("true", "on"), ("false", "off"), ("\"auto\"", "on")] {
+        home.write("new.toml", format!("depth = 9\nwidth = 24\nepochs = 1\ntrain-fraction = 0.05\nsamples = 1\ncarry = {value}\n").as_bytes());
+        let name = format!("new-{expected}-{}", value.len());
+        home.json(&format!("train --config new.toml --quiet --out {name}"));
+        assert!(config(&home, &name).contains(&format!("carry = \"{expected}\"")), "{value}");
+    }
+    let message = home.fails("train --carry perhaps", 2);
+    assert!(message.contains("auto, on, off"), "{message}");
+}
+
+#[test]
+fn every_surrogate_carries() {
+    let home = Scratch::new("surrogates");
+    for surrogate in ["deterministic", "lrt-binary", "lrt-continuous", "continuous", "ste"] {
+        let summary = home.json(&format!("train {SMALL} --depth 5 --carry --surrogate {surrogate} --quiet --out {surrogate}"));
+        let carries: Vec<&Value> = summary["layers"].as_array().unwrap().iter().map(|layer| &layer["carries"]).collect();
+        assert_eq!(carries, [false, false, true, true, true, false], "{surrogate}");
+        let layers = summary["layers"].as_array().unwrap();
+        assert!(layers[2]["chi_1"].is_null() && layers.iter().all(|layer| layer["field_variance"].as_f64().unwrap() > 0.0), "{surrogate}");
+        assert!(layers[..5].iter().all(|layer| layer["predicted_variance"].is_number()), "{surrogate}");
+        let evaluated = home.json(&format!("evaluate {surrogate} --quiet"));
+        assert_eq!(evaluated["test"]["surrogate"], summary["test"]["surrogate"], "{surrogate}");
+    }
+}
+
+#[test]
+fn carried_networks_are_packed_exported_and_inspected() {
+    let home = Scratch::new("packed");
+    home.json(&format!("train {SMALL} --depth 6 --carry --quiet --out a"));
+    let run = home.json("evaluate a --quiet");
+    home.json("pack a -o a.safetensors");
+    let predicted = home.json("predict a.safetensors --data digits");
+    assert_eq!(predicted["accuracy"], run["test"]["binary"]["accuracy"]);
+    let inspected = home.json("inspect a.safetensors");
+    let carries: Vec<bool> = inspected["layers"].as_array().unwrap().iter().map(|layer| layer["carries"].as_bool().unwrap_or(false)).collect();
+    assert_eq!(carries, [false, false, true, true, true, true, false]);
+    for kind in ["onnx", "c"] {
+        home.succeeds(&format!("export a.safetensors --to {kind} -o a.{kind}"));
+        assert!(home.path(&format!("a.{kind}")).exists());
+    }
+    let table = home.succeeds("inspect a");
+    assert!(table.contains("carries") && table.contains("yes"), "{table}");
+}
+
+#[test]
+fn sweeps_take_carry_as_an_axis() {
+    let home = Scratch::new("sweep");
+    home.write(
+        "grid.toml",
+        b"[train]\ndepth = 5\nwidth = 24\nepochs = 1\ntrain-fraction = 0.05\nsamples = 1\n[grid]\ncarry = [\"on\", \"off\"]\ninput-dropout = [0.0, 0.2]\n",
+    );
+    let output = home.run("sweep run grid.toml --out s --quiet");
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let table = home.succeeds("sweep collect s --format csv");
+    let header = table.lines().next().unwrap();
+    assert!(header.contains("carry") && header.contains("input-dropout"), "{header}");
+    assert_eq!(table.lines().count(), 5, "{table}");
+}
+
+#[test]
+fn impossible_regularisation_is_refused() {
+    let home = Scratch::new("refused");
+    for (flags, reason) in [
+        ("--input-dropout 1", "input-dropout = 1"),
+        ("--dropout -0.1", "dropout = -0.1"),
+        ("--label-smoothing 1", "label-smoothing = 1"),
+        ("--weight-decay 1000", "weight-decay = 1000"),
+        ("--average 3 --epochs 2", "only 2 epochs"),
+        ("--augment 28", "28 pixels a side"),
+    ] {
+        let message = home.fails(&format!("train {SMALL} {flags} --quiet --out a"), 2);
+        assert!(message.contains(reason), "{flags}: {message}");
+    }
+}
