@@ -13,6 +13,15 @@ use serde_json::Value;
 /// A recipe made small: a few seconds at most, on generated digits.
 const SMALL: &str = "--data digits --train-fraction 0.05 --epochs 1 --width 32 --quiet";
 
+/// The same on small images.
+const TINY: &str = "--data mnist --data-dir data --epochs 1 --width 32 --quiet";
+
+fn with_images(name: &str) -> Scratch {
+    let scratch = Scratch::new(name);
+    scratch.small_images();
+    scratch
+}
+
 fn keys(object: &Value) -> Vec<&str> {
     object.as_object().unwrap().keys().map(String::as_str).collect()
 }
@@ -113,8 +122,8 @@ fn flags_override_a_recipe_and_its_name_is_recorded() {
 
 #[test]
 fn continuous_neurons_are_not_packed() {
-    let home = Scratch::new("lrt");
-    let train = format!("train --recipe mnist-lrt-2048 {SMALL}");
+    let home = with_images("lrt");
+    let train = format!("train --recipe mnist-lrt-2048 {TINY}");
     let table = home.succeeds(&format!("{train} --out a"));
     assert!(table.lines().last().unwrap().starts_with("Not packed: the neurons of surrogate lrt-continuous"), "{table}");
     assert!(!home.path("a/model.safetensors").exists());
@@ -126,8 +135,8 @@ fn continuous_neurons_are_not_packed() {
 
 #[test]
 fn a_run_whose_packing_was_interrupted_is_packed_by_resume() {
-    let home = Scratch::new("interrupted");
-    let result = home.json(&format!("train --recipe mnist-501 {SMALL} --out a"));
+    let home = with_images("interrupted");
+    let result = home.json(&format!("train --recipe mnist-501 {TINY} --out a"));
     let (model, summary) = (home.read("a/model.safetensors"), home.read("a/summary.json"));
     // Complete: printed again, and nothing is written.
     let written = fs::metadata(home.path("a/model.safetensors")).unwrap().modified().unwrap();
@@ -145,7 +154,7 @@ fn a_run_whose_packing_was_interrupted_is_packed_by_resume() {
     *damaged.last_mut().unwrap() ^= 1;
     home.write("a/model.safetensors", &damaged);
     packs_again("damaged");
-    home.succeeds(&format!("train {SMALL} --seed 9 --out other"));
+    home.succeeds(&format!("train {TINY} --seed 9 --out other"));
     home.succeeds("pack other -o a/model.safetensors");
     packs_again("another network");
 
@@ -167,13 +176,13 @@ fn a_run_whose_packing_was_interrupted_is_packed_by_resume() {
 
 #[test]
 fn killed_again_and_again_a_run_ends_with_the_same_packed_network() {
-    let home = Scratch::new("kill");
-    let train = format!("train --recipe mnist-501 {SMALL} --epochs 4 --batch 16");
+    let home = with_images("kill");
+    let train = format!("train --recipe mnist-501 {TINY} --epochs 8 --batch 8");
     home.succeeds(&format!("{train} --out whole"));
     let mut child = start(&home, &format!("{train} --out torn --checkpoint-steps 7"));
     wait_until("config.toml", || home.path("torn/config.toml").exists());
     let mut kills = 0;
-    for patience in (0..).map(|round| Duration::from_millis(50 + 400 * round)) {
+    for patience in (0..20).map(|round| Duration::from_millis(20 << round)) {
         let began = Instant::now();
         while began.elapsed() < patience && child.try_wait().unwrap().is_none() {
             std::thread::sleep(Duration::from_millis(1));

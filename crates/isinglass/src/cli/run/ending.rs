@@ -35,9 +35,9 @@ pub struct PackedRun {
 }
 
 impl Ending {
-    /// What is known without packing: `None` if the network of a run that has ended is still to be packed.
+    /// What there is already: `None` if the network of a run that has ended is still to be packed.
     ///
-    /// A file counts if it holds a network with the run's data and its binary network's accuracy; another packed network in its place, or a damaged one, is to be replaced.
+    /// A file counts if its bits are those of the last checkpoint and it says how well it does on the run's data; another packed network, or a damaged one, is to be replaced.
     pub fn at_hand(run: &Run, summary: &Value) -> Result<Option<Self>, CliError> {
         if let Some(ending) = Self::without_file(run.config()) {
             return Ok(Some(ending));
@@ -47,15 +47,20 @@ impl Ending {
         let Ok(Some(packed)) = PackedFile::open_if_packed(&file) else {
             return Ok(None);
         };
+        let (model, bytes) = (packed.model(), packed.bytes());
+        let data = model.provenance.get(DATA).filter(|data| summary["data"] == **data);
+        let accuracy = model.provenance.get(TEST_ACCURACY).and_then(|accuracy| accuracy.parse().ok());
         let metrics = read_metrics(run.directory())?;
-        let examples = metrics.first().and_then(|start| start["data"]["test"].as_u64()).map(|count| count as usize);
-        let accuracy = packed.model().provenance.get(TEST_ACCURACY).and_then(|accuracy| accuracy.parse().ok());
-        let (Some(examples), Some(accuracy), Some(expected)) = (examples, accuracy, summary["test"]["binary"]["accuracy"].as_f64()) else {
+        let examples = metrics.first().and_then(|start| start["data"]["test"].as_u64());
+        let (Some(data), Some(accuracy), Some(examples)) = (data, accuracy, examples) else {
             return Ok(None);
         };
-        let (score, data) = (Score::of_accuracy(accuracy, examples), packed.model().provenance.get(DATA).cloned().unwrap_or_default());
-        let is_of_run = summary["data"] == data && packed.model().networks().len() == 1 && score == Score::of_accuracy(expected, examples);
-        Ok(is_of_run.then(|| PackedRun::ending(file, packed.model(), packed.bytes(), score, &data)))
+        let checkpoint = read_checkpoint(run.directory(), LAST)?;
+        if checkpoint.network().binary().pack()?.networks() != model.networks() {
+            return Ok(None);
+        }
+        let score = Score::of_accuracy(accuracy, examples as usize);
+        Ok(Some(PackedRun::ending(file, model, bytes, score, data)))
     }
 
     /// Packs the last checkpoint of a run that has ended, if it followed a recipe.
