@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Error;
 use crate::named::{named, serde_as_text};
+use crate::{Error, Surrogate};
 
 /// What the run aims for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -121,7 +121,7 @@ impl FromStr for Schedule {
 
 serde_as_text!(Schedule);
 
-/// Settings of a training run. The defaults are those of `isinglass train`.
+/// Settings of a training run. The defaults are those of files for `isinglass train`; see also [`TrainConfig::advised_lr`].
 ///
 /// ```
 /// use isinglass_net::{Optimizer, TrainConfig};
@@ -215,6 +215,12 @@ impl Default for TrainConfig {
 }
 
 impl TrainConfig {
+    /// The learning rate that works best with Adam at every depth tried, of plain and of carried networks (`docs/training.md`): larger where means are polarised, since a step must be able
+    /// to change a sign.
+    pub fn advised_lr(surrogate: Surrogate, goal: Goal) -> f64 {
+        if surrogate == Surrogate::Deterministic && goal == Goal::Binary { 3e-2 } else { Self::default().lr }
+    }
+
     /// Checks each setting.
     ///
     /// # Errors

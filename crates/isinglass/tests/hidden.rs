@@ -33,7 +33,8 @@ fn flags_and_files_name_every_layer() {
     assert_eq!(layers, [[64, 24], [24, 16], [16, 8], [8, 10]]);
     assert_eq!(shape(&home, "a"), ["hidden = [24, 16, 8]"]);
 
-    home.write("run.toml", b"hidden = [24, 16, 8]\n");
+    // In files a rate that is not given is 0.01.
+    home.write("run.toml", b"hidden = [24, 16, 8]\nlr = 0.03\n");
     home.succeeds(&format!("{BASE} --config run.toml --out file"));
     home.succeeds("train --config a/config.toml --quiet --out again");
     for run in ["file", "again"] {

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use isinglass_lab::recipe::Recipe;
 use isinglass_lab::run::{Run, RunConfig, RunError, run_name};
-use isinglass_net::Carry;
+use isinglass_net::{Carry, TrainConfig};
 
 use super::CliError;
 use super::run::data::{DataArgs, FeaturesArgs};
@@ -132,7 +132,12 @@ impl Args {
         self.means.apply(&mut config);
         self.optimiser.apply(&mut config);
         self.regularisation.apply(&mut config);
-        Ok(config.resolved()?)
+        let mut config = config.resolved()?;
+        // In files a rate that is not given is 0.01, as it has always been.
+        if self.config.is_none() && self.recipe.is_none() && !self.optimiser.has_rate() {
+            config.lr = TrainConfig::advised_lr(config.surrogate, config.train_config()?.goal);
+        }
+        Ok(config)
     }
 }
 

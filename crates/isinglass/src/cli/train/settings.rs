@@ -182,7 +182,7 @@ pub struct OptimiserArgs {
     #[arg(long, value_name = "NAME")]
     optimizer: Option<Optimizer>,
 
-    /// Learning rate [default: 0.01]
+    /// Learning rate [default: 0.03 for surrogate deterministic with goal binary and --optimizer adam, else 0.01; with --config: the file's, else 0.01]
     #[arg(long, allow_hyphen_values = true)]
     lr: Option<f64>,
 
@@ -200,6 +200,11 @@ pub struct OptimiserArgs {
 }
 
 impl OptimiserArgs {
+    /// Whether the learning rate, or the rule that it belongs to, is given.
+    pub fn has_rate(&self) -> bool {
+        self.lr.is_some() || self.optimizer.is_some_and(|optimizer| optimizer != Optimizer::Adam)
+    }
+
     pub fn apply(&self, config: &mut RunConfig) {
         set(&mut config.optimizer, &self.optimizer);
         set(&mut config.lr, &self.lr);
