@@ -57,7 +57,6 @@ fn a_heat_map_over_lists() {
 fn a_simulation_beside_the_theory() {
     let network = RandomNetwork::new(Model::Deterministic, Neuron::Sign).unwrap();
     let simulation = Simulation {
-        carry: false,
         width: 60,
         realisations: 10,
         depth: 8,
