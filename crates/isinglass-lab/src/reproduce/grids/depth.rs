@@ -1,7 +1,8 @@
 //! The sweeps behind the depth curve: each of its lines over depth and seed, and one deep network of two lines, kept to be looked into.
 //!
 //! All lines share data, width, epochs, batches, schedule and optimiser. Plain surrogates start as the theory advises for their depth (`auto`), carried ones and straight-through
-//! networks from means all over [−1, 1]. Networks are polarised (`goal = "binary"`), since it is `sign(M)` that is judged.
+//! networks from means all over [−1, 1]. Each line has the parametrisation of the means that suits it: clipped ones keep deep carried networks mobile, and plain ones do not train with
+//! them beyond ten layers. Networks are polarised (`goal = "binary"`), since it is `sign(M)` that is judged.
 
 use super::{Plan, fraction, read, seed_axis};
 use crate::reproduce::study::{Scale, Study};
@@ -16,16 +17,17 @@ pub(in crate::reproduce) struct Line {
     surrogate: &'static str,
     carry: &'static str,
     init: &'static str,
+    means: &'static str,
 }
 
 pub(in crate::reproduce) const CARRIED: Line =
-    Line { name: "surrogate, carried", sweep: "depth-carried", surrogate: "deterministic", carry: "on", init: "uniform" };
+    Line { name: "surrogate, carried", sweep: "depth-carried", surrogate: "deterministic", carry: "on", init: "uniform", means: "clip" };
 pub(in crate::reproduce) const PLAIN: Line =
-    Line { name: "surrogate, plain", sweep: "depth-plain", surrogate: "deterministic", carry: "off", init: "auto" };
+    Line { name: "surrogate, plain", sweep: "depth-plain", surrogate: "deterministic", carry: "off", init: "auto", means: "tanh" };
 pub(in crate::reproduce) const STE_CARRIED: Line =
-    Line { name: "straight-through, carried", sweep: "depth-ste-carried", surrogate: "ste", carry: "on", init: "uniform" };
+    Line { name: "straight-through, carried", sweep: "depth-ste-carried", surrogate: "ste", carry: "on", init: "uniform", means: "tanh" };
 pub(in crate::reproduce) const STE: Line =
-    Line { name: "straight-through, plain", sweep: "depth-ste", surrogate: "ste", carry: "off", init: "uniform" };
+    Line { name: "straight-through, plain", sweep: "depth-ste", surrogate: "ste", carry: "off", init: "uniform", means: "tanh" };
 
 /// All lines, in the legend's order.
 pub(in crate::reproduce) const LINES: [Line; 4] = [CARRIED, STE_CARRIED, PLAIN, STE];
@@ -48,7 +50,7 @@ struct Sizes {
 
 const SMOKE: Sizes = Sizes { width: 8, fraction: 0.5, lr: 0.03, epochs: 2, depths: &[2, 4, 6], kept_depth: 4, seeds: 2 };
 const QUICK: Sizes = Sizes { width: 96, fraction: 0.25, lr: 0.03, epochs: 8, depths: &[3, 10, 20, 50], kept_depth: 20, seeds: 2 };
-const PAPER: Sizes = Sizes { width: 256, fraction: 1.0, lr: 0.01, epochs: 12, depths: &[3, 5, 10, 20, 50, 100], kept_depth: 50, seeds: 3 };
+const PAPER: Sizes = Sizes { width: 256, fraction: 1.0, lr: 0.03, epochs: 12, depths: &[3, 5, 10, 20, 50, 100], kept_depth: 50, seeds: 3 };
 
 fn sizes(scale: Scale) -> &'static Sizes {
     match scale {
@@ -69,8 +71,11 @@ pub(super) fn plans(study: &Study) -> Vec<Plan> {
 
 fn plan(study: &Study, sizes: &Sizes, line: Line, depths: &[usize], seeds: &str) -> Plan {
     let data = format!("data = {:?}\ntrain-fraction = {:?}\nvalidation = 0.0\n", study.data, fraction(study, sizes.fraction));
-    let network = format!("width = {}\nsurrogate = {:?}\ncarry = {:?}\ninit = {:?}\n", sizes.width, line.surrogate, line.carry, line.init);
-    let common = "goal = \"binary\"\nmeans = \"tanh\"\noptimizer = \"adam\"\nschedule = \"cosine\"\nbatch = 64\nsamples = []\n";
+    let network = format!(
+        "width = {}\nsurrogate = {:?}\ncarry = {:?}\ninit = {:?}\nmeans = {:?}\n",
+        sizes.width, line.surrogate, line.carry, line.init, line.means
+    );
+    let common = "goal = \"binary\"\noptimizer = \"adam\"\nschedule = \"cosine\"\nbatch = 64\nsamples = []\n";
     let text =
         format!("[train]\n{data}{network}{common}lr = {:?}\nepochs = {}\n[grid]\ndepth = {depths:?}\n{seeds}", sizes.lr, sizes.epochs);
     Plan { name: line.sweep, grid: read(&text), keep_runs: false }
