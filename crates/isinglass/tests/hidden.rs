@@ -209,8 +209,8 @@ fn lists_are_an_axis_of_sweeps() {
     home.succeeds("report a -o page.html");
     assert!(home.text("page.html").contains("24,8"));
 
-    // A cell is the run that `train` makes.
-    let run = home.json("train --data mnist --data-dir data --epochs 1 --samples 2 --hidden 12,12 --seed 2 --quiet --out run");
+    // A cell is the run that `train` makes; in files a rate that is not given is 0.01.
+    let run = home.json("train --data mnist --data-dir data --epochs 1 --lr 0.01 --samples 2 --hidden 12,12 --seed 2 --quiet --out run");
     assert_eq!(rows[3]["test_surrogate_nll"], run["test"]["surrogate"]["nll"]);
     // Nothing runs again.
     let output = home.run("sweep run grid.toml --out a");

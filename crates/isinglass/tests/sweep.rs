@@ -62,7 +62,7 @@ fn one_row_for_each_cell_with_axes_results_and_facts() {
     let row = &rows[5];
     let axes = format!("--depth {} --sigma-m2 {} --seed {}", row["depth"], row["sigma-m2"], row["seed"]);
     let settings = "--data mnist --data-dir data --width 21 --epochs 3 --batch 16 --samples 2,3 --init two-point";
-    let run = home.json(&format!("train {settings} {axes} --quiet --out run"));
+    let run = home.json(&format!("train {settings} {axes} --lr 0.01 --quiet --out run"));
     for (column, score) in [
         ("test_surrogate_accuracy", &run["test"]["surrogate"]["accuracy"]),
         ("test_binary_nll", &run["test"]["binary"]["nll"]),
