@@ -34,6 +34,7 @@ use settings::{InitArgs, MeansArgs, NetworkArgs, OptimiserArgs, RegularisationAr
     --init two-point --sigma-m2 0.99 --optimizer adam --lr 2e-4 --epochs 10 --out runs/a
   isinglass train --surrogate lrt-binary --goal surrogate --plot curves.png
   isinglass train --hidden 512,256,128
+  isinglass train --data mnist --depth 50 --width 256 --carry
   isinglass train --recipe mnist-501 --out runs/record
   isinglass train --recipe mnist-carried-20 --seed 2 --epochs 10
   isinglass train --config runs/a/config.toml --seed 2 --out runs/b

@@ -182,7 +182,7 @@ pub struct OptimiserArgs {
     #[arg(long, value_name = "NAME")]
     optimizer: Option<Optimizer>,
 
-    /// Learning rate [default: 0.03 for surrogate deterministic with goal binary and --optimizer adam, else 0.01; with --config: the file's, else 0.01]
+    /// Learning rate [default: 0.01; 0.03 where surrogate deterministic is polarised with adam, unless --config is given]
     #[arg(long, allow_hyphen_values = true)]
     lr: Option<f64>,
 
