@@ -140,13 +140,14 @@ fn data(features: usize, count: usize, classes: usize) -> (Vec<f32>, Vec<u8>) {
 }
 
 /// Gradients of a network on every path, with sizes that do not fill whole vectors.
-fn gradients_of(surrogate: Surrogate, neuron: Neuron) -> Vec<(&'static str, Gradients)> {
+fn gradients_of(surrogate: Surrogate, neuron: Neuron, carry: bool) -> Vec<(&'static str, Gradients)> {
     let config = NetworkConfig {
         inputs: 37,
-        hidden: vec![71; 3],
+        hidden: vec![71; 4],
         classes: 5,
         surrogate,
         neuron,
+        carry,
         init: Init::Uniform,
         sigma_m2: Some(0.3),
         sigma_b2: Some(0.1),
@@ -169,8 +170,8 @@ fn all_paths_agree_with_the_scalar_one_and_those_with_fma_bit_for_bit() {
         (Surrogate::LrtContinuous, Neuron::Tanh(1.0)),
         (Surrogate::Continuous, Neuron::Tanh(1.0)),
     ];
-    for (surrogate, neuron) in cases {
-        let all = gradients_of(surrogate, neuron);
+    for ((surrogate, neuron), carry) in cases.into_iter().flat_map(|case| [(case, false), (case, true)]) {
+        let all = gradients_of(surrogate, neuron, carry);
         let (_, scalar) = all.last().unwrap();
         for (name, gradients) in &all {
             assert!((gradients.loss - scalar.loss).abs() < 1e-5, "{name}: loss {} and {}", gradients.loss, scalar.loss);
@@ -212,6 +213,52 @@ fn odd_steps_of_every_optimiser_agree_between_paths() {
                 }
                 assert!(*name == "scalar" || network == &results[0].1, "{optimizer} {means} {goal}: {name} differs from {}", results[0].0);
             }
+        }
+    }
+}
+
+#[test]
+fn regularised_steps_of_carried_networks_agree_between_paths() {
+    let (values, labels) = data(25, 50, 3);
+    let examples = Examples::new(Values::Floats(&values), 25, &labels, 3).unwrap();
+    for surrogate in [Surrogate::Deterministic, Surrogate::LrtBinary, Surrogate::LrtContinuous, Surrogate::Ste] {
+        let neuron = surrogate.default_neuron();
+        let hidden = vec![23, 23, 23, 23, 16, 16, 16];
+        let config = NetworkConfig { inputs: 25, hidden, classes: 3, surrogate, neuron, carry: true, ..NetworkConfig::default() };
+        let train = TrainConfig {
+            batch: 17,
+            epochs: 2,
+            validation: 0.0,
+            input_dropout: 0.2,
+            dropout: 0.2,
+            weight_decay: 0.1,
+            label_smoothing: 0.1,
+            augment: 1,
+            average: 2,
+            ..TrainConfig::default()
+        };
+        let results: Vec<_> = Kernels::all()
+            .into_iter()
+            .map(|kernels| {
+                let network = config.init(1).unwrap();
+                let mut trainer = Trainer::with_kernels(network, train.clone(), &examples, 2, kernels).unwrap();
+                let steps = trainer.progress().steps - 1; // the last one would round all means
+                (0..steps).for_each(|_| drop(trainer.step().unwrap()));
+                let network = trainer.network().unwrap();
+                trainer.step().unwrap();
+                (kernels.name, network, trainer.network().unwrap())
+            })
+            .collect();
+        let (_, scalar, _) = results.last().unwrap();
+        for (name, network, last) in &results {
+            // Straight-through signs flip where rounding decides, and then all above them differ.
+            for (layer, twin) in network.layers().iter().zip(scalar.layers()).filter(|_| surrogate != Surrogate::Ste) {
+                let worst = layer.means().iter().zip(twin.means()).fold(0f32, |worst, (a, b)| worst.max((a - b).abs()));
+                assert!(worst < 5e-3, "{surrogate} on {name}: off by {worst:e}");
+            }
+            assert!(last.layers().iter().flat_map(|layer| layer.means()).all(|mean| mean.abs() == 1.0), "{surrogate} on {name}");
+            let same = (network, last) == (&results[0].1, &results[0].2);
+            assert!(*name == "scalar" || same, "{surrogate}: {name} differs from {}", results[0].0);
         }
     }
 }
