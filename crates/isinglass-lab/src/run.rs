@@ -44,7 +44,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use isinglass_data::Dataset;
-use isinglass_net::{Checkpoint, Partition};
+use isinglass_net::{Checkpoint, Features, Partition};
 use serde_json::Value;
 
 pub use config::{RunConfig, check_samples};
@@ -159,6 +159,13 @@ impl RunConfig {
     pub fn check_with(&self, data: &Dataset) -> Result<(), RunError> {
         self.network_config(data.train.image_len(), data.classes)?;
         Partition::new(data.train.len(), &self.train_config()?)?;
+        let (height, width) = data.train.shape();
+        if self.augment > 0 && (self.features_of(data) != Features::Image || height != width || self.augment >= width) {
+            return Err(RunError::Setting(format!(
+                "augment = {}: only square images can be shifted, by less than their side, and these examples are {height} × {width}",
+                self.augment
+            )));
+        }
         Ok(())
     }
 }

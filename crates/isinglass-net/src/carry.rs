@@ -40,22 +40,30 @@ pub struct CarryChoice {
 impl Carry {
     /// Decides for a network; its own [`NetworkConfig::carry`] is ignored.
     ///
+    /// Where the theory has no answer, or the network cannot carry, [`Carry::Auto`] does not.
+    ///
     /// # Errors
     ///
-    /// [`Error::Theory`] if the theory does not cover the network.
+    /// Those of [`NetworkConfig::check`].
     pub fn resolve(self, config: &NetworkConfig) -> Result<CarryChoice, Error> {
+        NetworkConfig { carry: false, ..config.clone() }.check()?;
         let choice = |carry: bool, reason: String| Ok(CarryChoice { carry, reason });
         match self {
             Self::On => choice(true, "as asked".into()),
             Self::Off => choice(false, "as asked".into()),
             Self::Auto => {
-                let carried = NetworkConfig { carry: true, ..config.clone() };
-                if carried.layers().is_ok_and(|layers| layers.iter().all(|layer| !layer.carries())) {
-                    return choice(false, "no two successive hidden layers have equal inputs and outputs".into());
+                match (NetworkConfig { carry: true, ..config.clone() }).layers() {
+                    Ok(layers) if layers.iter().any(|layer| layer.carries()) => {}
+                    Ok(_) => return choice(false, "no two successive hidden layers have equal inputs and outputs".into()),
+                    Err(error) => return choice(false, error.to_string()),
                 }
                 let depth = config.depth();
-                let theory = RandomNetwork::new(config.surrogate.model(), config.neuron)?;
-                match Advice::new(&theory, depth, advice::DEFAULT_REACH)?.max_depth {
+                let theory = RandomNetwork::new(config.surrogate.model(), config.neuron);
+                let advice = match theory.and_then(|theory| Advice::new(&theory, depth, advice::DEFAULT_REACH)) {
+                    Ok(advice) => advice,
+                    Err(error) => return choice(false, format!("the theory has no answer ({error})")),
+                };
+                match advice.max_depth {
                     Some(reach) if reach < depth as f64 => choice(
                         true,
                         format!("a plain network of these neurons carries signals through {reach:.1} layers at best, not {depth}"),

@@ -111,11 +111,25 @@ impl Checkpoint {
     /// Those of [`TrainConfig::check`].
     pub fn with_train_config(self, train: TrainConfig) -> Result<Self, Error> {
         train.check()?;
-        let fixed = |train: &TrainConfig| (train.means, train.goal, train.optimizer, train.train_fraction, train.validation, train.average);
+        let fixed =
+            |train: &TrainConfig| (train.means, train.goal, train.optimizer, train.train_fraction, train.validation, train.average.max(1));
         if fixed(&train) != fixed(&self.train) {
             return Err(Error::config(
                 "means, goal, optimizer, average, train-fraction and validation decide what a checkpoint holds: they cannot be changed in the middle of a run",
             ));
+        }
+        // Sums over epochs belong to the length of the run they were begun with.
+        let has_begun = |train: &TrainConfig| {
+            let progress = Progress::new(train, self.partition.train().len(), self.state.step);
+            progress.epoch + train.average > progress.epochs
+        };
+        let is_summed = self.optimizer.iter().any(|state| !state.bias_sum.is_empty());
+        let is_other_run = (train.epochs, train.batch) != (self.train.epochs, self.train.batch);
+        if train.average > 1 && is_other_run && (is_summed || has_begun(&train)) {
+            return Err(Error::config(format!(
+                "average = {}: the epochs to average over have begun, so epochs and batch cannot be changed any more",
+                train.average
+            )));
         }
         Ok(Self { train, ..self })
     }

@@ -122,7 +122,7 @@ impl Initialisation {
         }
         let theory = RandomNetwork::new(config.surrogate.model(), config.neuron)?;
         let depth = config.depth();
-        if config.carry {
+        if config.layers()?.iter().any(LayerSpec::carries) {
             return Self::carried(config, &theory);
         }
         // Large real weights cost nothing: they need not change sign.

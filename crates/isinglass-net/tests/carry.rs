@@ -170,3 +170,43 @@ fn a_deep_carried_network_learns_what_a_plain_one_does_not() {
     let (carried, plain) = (accuracy(true), accuracy(false));
     assert!(carried > 0.75 && plain < 0.65, "carried {carried}, plain {plain}");
 }
+
+#[test]
+fn networks_in_which_nothing_is_carried_start_as_plain_ones() {
+    for shape in [&[24, 24][..], &[40, 30, 20, 10]] {
+        let builder = || Network::builder(INPUTS).hidden(shape).classes(2);
+        let (carried, plain) = (builder().carry(true).init(Init::Auto, 1).unwrap(), builder().init(Init::Auto, 1).unwrap());
+        assert_eq!(carried.initialisation(), plain.initialisation(), "{shape:?}");
+    }
+}
+
+#[test]
+fn auto_leaves_out_carry_where_it_cannot_be() {
+    let config = |hidden: Vec<usize>| isinglass_net::NetworkConfig { hidden, ..isinglass_net::NetworkConfig::default() };
+    for (hidden, reason) in [(vec![16; 3], "carries signals"), (vec![64, 32, 16, 8, 4, 2, 1, 1], "equal"), (vec![1 << 20; 30], "not exact")]
+    {
+        let choice = isinglass_net::Carry::Auto.resolve(&config(hidden)).unwrap();
+        assert!(!choice.carry && choice.reason.contains(reason), "{choice:?}");
+    }
+    assert!(isinglass_net::Carry::Auto.resolve(&config(vec![])).is_err());
+}
+
+#[test]
+fn the_length_of_a_run_cannot_change_once_epochs_are_averaged() {
+    let (values, labels) = problem();
+    let examples = Examples::new(&values, INPUTS, &labels, 2).unwrap();
+    let config = TrainConfig { epochs: 6, batch: 50, average: 3, ..TrainConfig::default() };
+    let network = Network::builder(INPUTS).hidden([8]).classes(2).init(Init::Auto, 1).unwrap();
+    let mut trainer = Trainer::new(network, config.clone(), &examples).unwrap();
+    let with_epochs = |trainer: &Trainer<'_>, epochs: usize| {
+        trainer.checkpoint().unwrap().with_train_config(TrainConfig { epochs, ..config.clone() }).map(drop)
+    };
+    while trainer.progress().epoch < 2 {
+        trainer.step().unwrap();
+    }
+    assert!(with_epochs(&trainer, 9).is_ok() && with_epochs(&trainer, 5).is_ok() && with_epochs(&trainer, 4).is_err());
+    while trainer.progress().epoch < 4 {
+        trainer.step().unwrap();
+    }
+    assert!(with_epochs(&trainer, 9).unwrap_err().to_string().contains("have begun") && with_epochs(&trainer, 6).is_ok());
+}

@@ -103,6 +103,7 @@ fn sweeps_take_carry_as_an_axis() {
     let header = table.lines().next().unwrap();
     assert!(header.contains("carry") && header.contains("input-dropout"), "{header}");
     assert_eq!(table.lines().count(), 5, "{table}");
+    assert_eq!(table.lines().filter(|line| line.contains("on,0.0,") || line.contains("off,0.0,")).count(), 2, "{table}");
 }
 
 #[test]
@@ -114,7 +115,7 @@ fn impossible_regularisation_is_refused() {
         ("--label-smoothing 1", "label-smoothing = 1"),
         ("--weight-decay 1000", "weight-decay = 1000"),
         ("--average 3 --epochs 2", "only 2 epochs"),
-        ("--augment 28", "28 pixels a side"),
+        ("--augment 28", "28 × 28"),
     ] {
         let message = home.fails(&format!("train {SMALL} {flags} --quiet --out a"), 2);
         assert!(message.contains(reason), "{flags}: {message}");

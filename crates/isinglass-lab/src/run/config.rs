@@ -340,7 +340,7 @@ impl RunConfig {
     ///
     /// Those of [`NetworkConfig::check`].
     pub fn network_config(&self, inputs: usize, classes: usize) -> Result<NetworkConfig, RunError> {
-        let config = NetworkConfig {
+        let mut config = NetworkConfig {
             inputs,
             classes,
             hidden: self.checked_hidden()?,
@@ -350,8 +350,9 @@ impl RunConfig {
             sigma_m2: self.sigma_m2,
             sigma_b2: self.sigma_b2,
             tau: self.tau,
-            carry: self.carry == Some(Carry::On),
+            carry: false,
         };
+        config.carry = self.carry.unwrap_or(Carry::Off).resolve(&config)?.carry;
         config.check()?;
         Ok(config)
     }

@@ -136,7 +136,12 @@ impl Grid {
         let config = config.resolved().map_err(impossible)?;
         // As the settings have it: `tanh:1` for `tanh`, and 1.0 for 1.
         let settings = config.to_json();
-        let axes = given.iter().map(|(key, _)| (key.clone(), settings[canonical(key)].clone())).collect();
+        let value_of = |key: &str, given: &Value| match settings.get(canonical(key)) {
+            Some(value) => value.clone(),
+            // Settings at their default of 0 are left out.
+            None => serde_json::to_value(given).unwrap_or_default(),
+        };
+        let axes = given.iter().map(|(key, value)| (key.clone(), value_of(key, value))).collect();
         Ok(Cell { name: config.hash(), axes, config })
     }
 

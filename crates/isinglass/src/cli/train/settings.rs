@@ -222,7 +222,7 @@ pub struct RegularisationArgs {
     #[arg(long, value_name = "PROBABILITY", allow_hyphen_values = true)]
     input_dropout: Option<f64>,
 
-    /// Probability that a hidden neuron is left out in a step: a spin becomes a fair coin [default: 0]
+    /// Probability that a hidden neuron is left out in a step: a spin becomes a fair coin, a number (and a neuron of ste) 0 [default: 0]
     #[arg(long, value_name = "PROBABILITY", allow_hyphen_values = true)]
     dropout: Option<f64>,
 
