@@ -31,7 +31,7 @@ fn data(count: usize) -> (Vec<u8>, Vec<u8>) {
     (values, (0..count).map(|i| (i % CLASSES) as u8).collect())
 }
 
-/// The network after all steps of a run on so many examples.
+/// The network at the end of a run on `count` examples.
 fn trained(config: TrainConfig, count: usize) -> Network {
     let (values, labels) = data(count);
     let examples = Examples::new(&values, INPUTS, &labels, CLASSES).unwrap();

@@ -68,7 +68,7 @@ pub struct Carry {
     pub field: *mut f32,
     /// The sum of their variances, where the fields are averages; null otherwise.
     pub variance: *mut f32,
-    /// Whether the layer adds to what is there, or begins anew.
+    /// Whether the layer adds to the carried field (`true`) or starts a new sum.
     pub receives: bool,
 }
 
