@@ -1,21 +1,11 @@
 //! Random networks that carry their fields, against the theory and against theories that are wrong on purpose.
 
-use isinglass_lab::simulate::{Comparison, Measurement, Simulation, THRESHOLD};
+mod support;
+
+use isinglass_lab::simulate::{Simulation, THRESHOLD};
 use isinglass_theory::activation::FieldPair;
-use isinglass_theory::{Correlation, MeanField, Model, RandomNetwork};
-
-fn field(model: Model, neuron: &str, sigma2: Option<f64>, sigma_b2: f64) -> MeanField {
-    RandomNetwork::new(model, neuron.parse().unwrap()).unwrap().at(sigma2, sigma_b2).unwrap()
-}
-
-fn run(simulation: &Simulation, field: &MeanField) -> Measurement {
-    simulation.run(field, &|_, _| {}).unwrap()
-}
-
-#[track_caller]
-fn overall(comparison: &Comparison, quantity: &str) -> f64 {
-    comparison.overall.iter().find(|overall| overall.quantity == quantity).unwrap_or_else(|| panic!("{quantity}")).worst()
-}
+use isinglass_theory::{Correlation, Model, RandomNetwork};
+use support::{field, overall, run};
 
 #[test]
 fn every_model_agrees_with_its_theory_if_fields_are_carried() {

@@ -3,9 +3,9 @@
 mod common;
 
 use std::fs;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use common::{Scratch, start, wait_until};
+use common::{Scratch, kill_until_the_end, start, wait_until};
 use isinglass::lab::recipe::Recipe;
 use isinglass::lab::run::RunConfig;
 use serde_json::Value;
@@ -179,23 +179,13 @@ fn killed_again_and_again_a_run_ends_with_the_same_packed_network() {
     let home = with_images("kill");
     let train = format!("train --recipe mnist-501 {TINY} --epochs 8 --batch 8");
     home.succeeds(&format!("{train} --out whole"));
-    let mut child = start(&home, &format!("{train} --out torn --checkpoint-steps 7"));
+    let child = start(&home, &format!("{train} --out torn --checkpoint-steps 7"));
     wait_until("config.toml", || home.path("torn/config.toml").exists());
-    let mut kills = 0;
-    for patience in (0..20).map(|round| Duration::from_millis(20 << round)) {
-        let began = Instant::now();
-        while began.elapsed() < patience && child.try_wait().unwrap().is_none() {
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        if child.try_wait().unwrap().is_some() {
-            break;
-        }
-        child.kill().unwrap();
-        child.wait().unwrap();
-        kills += 1;
-        child = start(&home, "resume torn --quiet --checkpoint-steps 7");
-    }
-    assert!(child.wait().unwrap().success() && kills >= 1, "{kills} kills");
+    kill_until_the_end(
+        child,
+        |round| Duration::from_millis(20 << round.min(20)),
+        |_| start(&home, "resume torn --quiet --checkpoint-steps 7"),
+    );
     for file in ["last.safetensors", "model.safetensors", "config.toml"] {
         assert_eq!(home.read(&format!("torn/{file}")), home.read(&format!("whole/{file}")), "{file}");
     }

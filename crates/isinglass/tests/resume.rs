@@ -3,9 +3,9 @@
 mod common;
 
 use std::fs;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use common::{Scratch, start, wait_until};
+use common::{Scratch, kill_until_the_end, start, wait_until};
 
 /// Slow enough to be caught in the middle.
 const SLOW: &str = "train --data mnist --data-dir data --width 101 --depth 3 --epochs 8 --batch 8 --samples 2 --quiet";
@@ -56,24 +56,13 @@ fn same_end(home: &Scratch, run: &str, undisturbed: &str) {
 fn tear(home: &Scratch, args: &str) {
     home.succeeds(&format!("{args} --out whole"));
     // From before the first step to the middle of everything; later processes get more time, so that the run comes to its end.
-    let mut child = start(home, &format!("{args} --out torn --checkpoint-steps 7"));
-    let mut kills = 0;
+    let child = start(home, &format!("{args} --out torn --checkpoint-steps 7"));
     wait_until("config.toml", || home.path("torn/config.toml").exists());
-    for patience in (0..).map(|round| Duration::from_millis(3 + 17 * round)) {
-        let began = Instant::now();
-        while began.elapsed() < patience && child.try_wait().unwrap().is_none() {
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        if child.try_wait().unwrap().is_some() {
-            break;
-        }
-        child.kill().unwrap();
-        child.wait().unwrap();
-        kills += 1;
-        let every = if kills % 2 == 0 { " --checkpoint-steps 7" } else { "" };
-        child = start(home, &format!("resume torn --quiet --threads {}{every}", 1 + kills % 3));
-    }
-    assert!(child.wait().unwrap().success() && kills >= 1, "{kills} kills");
+    let resume = |kills: u64| {
+        let every = if kills.is_multiple_of(2) { " --checkpoint-steps 7" } else { "" };
+        start(home, &format!("resume torn --quiet --threads {}{every}", 1 + kills % 3))
+    };
+    kill_until_the_end(child, |round| Duration::from_millis(3 + 17 * round), resume);
     same_end(home, "torn", "whole");
 }
 

@@ -3,10 +3,10 @@
 mod common;
 
 use std::fs;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use common::sweeps::{collect, records, results, scratch};
-use common::{Scratch, start, wait_until};
+use common::{Scratch, kill_until_the_end, start, wait_until};
 
 const GRID: &str = r#"
 [train]
@@ -103,23 +103,11 @@ fn one_row_for_each_cell_with_axes_results_and_facts() {
 fn killed_again_and_again_a_sweep_ends_as_if_it_had_not_been() {
     let home = scratch("sweep-kill", SLOW);
     home.succeeds("sweep run grid.toml --out whole --quiet");
-    let mut child = start(&home, "sweep run grid.toml --out torn --quiet --checkpoint-seconds 0");
-    let mut kills = 0;
+    let child = start(&home, "sweep run grid.toml --out torn --quiet --checkpoint-seconds 0");
     wait_until("a run", || fs::read_dir(home.path("torn/runs")).is_ok_and(|runs| runs.count() > 0));
-    for patience in (0..).map(|round| Duration::from_millis(20 + 150 * round)) {
-        let began = Instant::now();
-        while began.elapsed() < patience && child.try_wait().unwrap().is_none() {
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        if child.try_wait().unwrap().is_some() {
-            break;
-        }
-        child.kill().unwrap();
-        child.wait().unwrap();
-        kills += 1;
-        child = start(&home, &format!("sweep run grid.toml --out torn --quiet --checkpoint-seconds 0.01 --threads {}", 1 + kills % 3));
-    }
-    assert!(child.wait().unwrap().success() && kills >= 1, "{kills} kills");
+    let resume =
+        |kills: u64| start(&home, &format!("sweep run grid.toml --out torn --quiet --checkpoint-seconds 0.01 --threads {}", 1 + kills % 3));
+    kill_until_the_end(child, |round| Duration::from_millis(20 + 150 * round), resume);
     assert_eq!(results(&home, "torn"), results(&home, "whole"));
     assert!(records(&home, "torn") == records(&home, "whole"));
     assert!(collect(&home, "torn").iter().any(|row| row["run_attempts"] != "1"), "somebody went on with a cell");

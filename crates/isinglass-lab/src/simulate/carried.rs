@@ -183,27 +183,8 @@ fn backwards_through(rule: &Rule, passages: &[Passage], width: usize, rng: &Rng)
 
 #[cfg(test)]
 mod tests {
-    use isinglass_theory::{Correlation, Model, Neuron, RandomNetwork};
-
+    use super::super::realisation::tests::{N, differentiable, start};
     use super::*;
-
-    const N: usize = 9;
-
-    fn rules() -> [Rule; 6] {
-        [
-            (Model::Continuous, Neuron::Tanh(1.0), Some(1.3)),
-            (Model::Deterministic, Neuron::Sign, Some(0.7)),
-            (Model::Deterministic, Neuron::Logistic(0.5), Some(0.9)),
-            (Model::LrtBinary, Neuron::Probit(0.8), Some(0.6)),
-            (Model::LrtContinuous, Neuron::Tanh(1.2), Some(0.6)),
-            (Model::StochasticWeights, Neuron::Erf(0.9), None),
-        ]
-        .map(|(model, neuron, sigma2)| Rule::new(&RandomNetwork::new(model, neuron).unwrap().at(sigma2, 0.05).unwrap()))
-    }
-
-    fn start(rng: &Rng) -> Vec<Two> {
-        start_fields(rng, &FieldPair::equal(1.0, Correlation::new(0.5).unwrap()), N)
-    }
 
     /// The carried fields of the last layer after a change of layer 0's carried fields or of its `Σ`.
     fn forward(rule: &Rule, h: &[Two], depth: usize, rng: &Rng, change: impl Fn(&mut State)) -> Vec<f64> {
@@ -231,7 +212,7 @@ mod tests {
 
     #[test]
     fn gradients_are_derivatives_of_the_whole_network() {
-        for (index, rule) in rules().iter().enumerate() {
+        for (index, rule) in differentiable().iter().enumerate() {
             let rng = Rng::new(index as u64);
             let h = start(&rng);
             let of_field = |j: usize| derivative(rule, &h, &rng, |state, by| state.carried[j][0] += by);
@@ -247,7 +228,7 @@ mod tests {
 
     #[test]
     fn the_jacobian_with_fixed_spread_has_the_diagonal_of_what_is_carried() {
-        let rule = &rules()[0];
+        let rule = &differentiable()[0];
         let rng = Rng::new(11);
         let h = start(&rng);
         let column = |j: usize| {

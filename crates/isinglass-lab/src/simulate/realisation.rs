@@ -175,14 +175,15 @@ fn backwards_through(rule: &Rule, passages: &[Passage], width: usize, rng: &Rng)
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use isinglass_theory::{Correlation, Model, Neuron, RandomNetwork};
 
     use super::*;
 
-    const N: usize = 9;
+    pub const N: usize = 9;
 
-    fn differentiable() -> [Rule; 6] {
+    /// Of every kind of model that has gradients.
+    pub fn differentiable() -> [Rule; 6] {
         [
             (Model::Continuous, Neuron::Tanh(1.0), Some(1.3)),
             (Model::Deterministic, Neuron::Sign, Some(0.7)),
@@ -194,7 +195,7 @@ mod tests {
         .map(|(model, neuron, sigma2)| Rule::new(&RandomNetwork::new(model, neuron).unwrap().at(sigma2, 0.05).unwrap()))
     }
 
-    fn start(rng: &Rng) -> Vec<Two> {
+    pub fn start(rng: &Rng) -> Vec<Two> {
         start_fields(rng, &FieldPair::equal(1.0, Correlation::new(0.5).unwrap()), N)
     }
 

@@ -186,6 +186,26 @@ pub fn start(home: &Scratch, args: &str) -> Child {
     home.command(args).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
+/// Kills a process again and again until one comes to its end, which must be a success. Process number `round` gets `patience(round)`, which grows; `resume` starts the
+/// next and is given the number of kills.
+pub fn kill_until_the_end(mut child: Child, patience: impl Fn(u64) -> Duration, resume: impl Fn(u64) -> Child) {
+    let mut kills = 0;
+    loop {
+        let began = Instant::now();
+        while began.elapsed() < patience(kills) && child.try_wait().unwrap().is_none() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        if child.try_wait().unwrap().is_some() {
+            break;
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        kills += 1;
+        child = resume(kills);
+    }
+    assert!(child.wait().unwrap().success() && kills >= 1, "{kills} kills");
+}
+
 /// Waits until something holds; panics if it never does.
 pub fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     let began = Instant::now();
