@@ -5,6 +5,7 @@ mod base64;
 pub mod chart;
 pub mod csv;
 pub mod phase_diagram;
+pub mod provenance;
 pub mod recipe;
 pub mod replace;
 pub mod report;

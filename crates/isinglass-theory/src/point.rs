@@ -42,6 +42,9 @@ pub enum Phase {
 }
 
 impl Phase {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Ordered, Self::Critical, Self::Chaotic, Self::NoiseLimited];
+
     /// The phase of a network whose slope at `c = 1` is `χ₁`.
     pub fn of<A: Activation>(field: &MeanField<A>, chi_1: Option<f64>) -> Self {
         if !field.keeps_equal_signals_equal() {

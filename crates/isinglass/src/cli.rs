@@ -1,6 +1,6 @@
 //! Commands, flags and errors.
 
-mod answer;
+pub(crate) mod answer;
 mod bench;
 mod data;
 mod evaluate;
@@ -16,19 +16,59 @@ mod resume;
 mod run;
 mod simulate;
 mod sweep;
-mod theory;
+pub(crate) mod theory;
 mod train;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
+use clap::error::ErrorKind;
 use clap::{Parser, Subcommand, ValueEnum};
 use thiserror::Error;
+
+/// Runs the command line, the name of the program first, and returns its exit code.
+///
+/// ```
+/// assert_eq!(isinglass::command_line(["isinglass", "theory", "point", "--sigma-m2", "1.2"]), 2); // no means have that variance
+/// ```
+pub fn command_line(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> u8 {
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) => return usage_error(&error),
+    };
+    match cli.run() {
+        Ok(()) => 0,
+        // The reader of our output has gone away, as `head` does: nothing is wrong.
+        Err(CliError::Output(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => 0,
+        Err(error @ (CliError::Stopped { .. } | CliError::SweepStopped { .. })) => {
+            eprintln!("{error}");
+            error.exit_code()
+        }
+        Err(error) => {
+            eprintln!("error: {error}");
+            error.exit_code()
+        }
+    }
+}
+
+/// Help goes out as it is; a mistake becomes one sentence.
+fn usage_error(error: &clap::Error) -> u8 {
+    let wants_help = !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
+    if wants_help {
+        // Nobody is left to tell if even this cannot be printed.
+        let _ = error.print();
+        return if error.use_stderr() { 2 } else { 0 };
+    }
+    let text = error.render().to_string();
+    let sentence: Vec<&str> = text.lines().take_while(|line| !line.is_empty()).map(str::trim).collect();
+    eprintln!("{} (try --help)", sentence.join(" "));
+    2
+}
 
 /// Deep neural networks of ±1 weights and neurons.
 #[derive(Debug, Parser)]
 #[command(name = "isinglass", version, about, long_about = None, arg_required_else_help = true)]
-pub struct Cli {
+struct Cli {
     #[command(subcommand)]
     command: Command,
 }
@@ -64,7 +104,7 @@ enum Command {
 
 impl Cli {
     /// Runs the command.
-    pub fn run(self) -> Result<(), CliError> {
+    fn run(self) -> Result<(), CliError> {
         isinglass_simd::Isa::chosen().map_err(|error| CliError::Usage(error.to_string()))?;
         match self.command {
             Command::Train(args) => args.run(),
@@ -200,7 +240,7 @@ impl From<isinglass_lab::reproduce::ReproduceError> for CliError {
 
 impl CliError {
     /// 2 for what the user can change, 1 for what went wrong on the way.
-    pub fn exit_code(&self) -> ExitCode {
+    pub fn exit_code(&self) -> u8 {
         use isinglass_lab::replace::ReplaceError;
         use isinglass_lab::report::ReportError;
         use isinglass_lab::reproduce::ReproduceError;
@@ -209,28 +249,26 @@ impl CliError {
         use isinglass_lab::sweep::slurm::SlurmError;
         use isinglass_theory::Error as TheoryError;
         match self {
-            Self::Theory(TheoryError::NotConverged { .. } | TheoryError::HeavyTail { .. } | TheoryError::NoRoot(_)) | Self::Output(_) => {
-                ExitCode::from(1)
-            }
+            Self::Theory(TheoryError::NotConverged { .. } | TheoryError::HeavyTail { .. } | TheoryError::NoRoot(_)) | Self::Output(_) => 1,
             Self::Simulate(SimulateError::Theory(
                 TheoryError::NotConverged { .. } | TheoryError::HeavyTail { .. } | TheoryError::NoRoot(_),
-            )) => ExitCode::from(1),
-            Self::Data(error) if went_wrong_on_the_way(error) => ExitCode::from(1),
-            Self::Run(error) if broke_off(error) => ExitCode::from(1),
-            Self::Net(isinglass_net::Error::PackedDiffers { .. }) | Self::Replace(ReplaceError::Write { .. }) => ExitCode::from(1),
-            Self::Report(ReportError::Write { .. }) => ExitCode::from(1),
+            )) => 1,
+            Self::Data(error) if went_wrong_on_the_way(error) => 1,
+            Self::Run(error) if broke_off(error) => 1,
+            Self::Net(isinglass_net::Error::PackedDiffers { .. }) | Self::Replace(ReplaceError::Write { .. }) => 1,
+            Self::Report(ReportError::Write { .. }) => 1,
             Self::Sweep(SweepError::Write { .. })
             | Self::CellsFailed { .. }
             | Self::Queued { .. }
-            | Self::Reproduce(ReproduceError::Write { .. } | ReproduceError::Unfinished { .. }) => ExitCode::from(1),
+            | Self::Reproduce(ReproduceError::Write { .. } | ReproduceError::Unfinished { .. }) => 1,
             // A scheduler that refuses or is down; one that is not installed, or a wrong value, is the user's to change.
             Self::Sweep(SweepError::Slurm(
                 SlurmError::Failed { .. } | SlurmError::Silent { .. } | SlurmError::NoNumber { .. } | SlurmError::UnknownQueue { .. },
-            )) => ExitCode::from(1),
-            Self::Sweep(SweepError::Run(error)) if broke_off(error) => ExitCode::from(1),
+            )) => 1,
+            Self::Sweep(SweepError::Run(error)) if broke_off(error) => 1,
             // What a shell makes of a process that a signal ended.
-            Self::Stopped { signal, .. } | Self::SweepStopped { signal, .. } => ExitCode::from(128 + signal),
-            _ => ExitCode::from(2),
+            Self::Stopped { signal, .. } | Self::SweepStopped { signal, .. } => 128 + signal,
+            _ => 2,
         }
     }
 }

@@ -20,6 +20,11 @@
 //! # Ok::<(), isinglass::theory::Error>(())
 //! ```
 
+mod cli;
+
+pub mod questions;
+
+pub use cli::{CliError, command_line};
 pub use isinglass_bits as bits;
 pub use isinglass_data as data;
 pub use isinglass_lab as lab;

@@ -60,6 +60,15 @@ impl Answer {
         self
     }
 
+    /// What JSON shows: facts and, under their key, rows.
+    pub fn into_values(self) -> Record {
+        let mut values = self.facts;
+        if let Some(Rows { key, rows, .. }) = self.rows {
+            values.insert(key.to_owned(), Value::Array(rows.into_iter().map(Value::Object).collect()));
+        }
+        values
+    }
+
     /// Prints to standard output.
     pub fn print(self, format: Format) -> io::Result<()> {
         let mut out = io::BufWriter::new(io::stdout().lock());
@@ -72,11 +81,7 @@ impl Answer {
     }
 
     fn write_json(self, out: &mut impl Write) -> io::Result<()> {
-        let mut object = self.facts;
-        if let Some(Rows { key, rows, .. }) = self.rows {
-            object.insert(key.to_owned(), Value::Array(rows.into_iter().map(Value::Object).collect()));
-        }
-        serde_json::to_writer_pretty(&mut *out, &Value::Object(object))?;
+        serde_json::to_writer_pretty(&mut *out, &Value::Object(self.into_values()))?;
         writeln!(out)
     }
 

@@ -58,6 +58,11 @@ impl ThreadsArgs {
     }
 }
 
+/// The program that jobs on other machines start: this one, or where another program embeds it, what `ISINGLASS_PROGRAM` names.
+pub fn program() -> std::io::Result<PathBuf> {
+    std::env::var_os("ISINGLASS_PROGRAM").filter(|path| !path.is_empty()).map_or_else(std::env::current_exe, |path| Ok(path.into()))
+}
+
 /// Prints one line to standard output.
 pub fn print_line(line: &str) -> std::io::Result<()> {
     use std::io::Write;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use isinglass_bits::PackedModel;
 use isinglass_data::Dataset;
+use isinglass_lab::provenance::{Draws, provenance};
 use isinglass_lab::replace;
 use isinglass_lab::run::values;
 use isinglass_net::{Checkpoint, Values};
@@ -86,13 +87,6 @@ impl Args {
     }
 }
 
-/// An ensemble of stochastic draws.
-#[derive(Debug, Clone, Copy)]
-pub struct Draws {
-    pub samples: usize,
-    pub seed: u64,
-}
-
 /// What of a checkpoint is packed, and how.
 #[derive(Debug, Clone, Copy)]
 pub struct Packing {
@@ -144,21 +138,4 @@ impl Packing {
         let bytes = replace::write_packed(&model, path)?;
         Ok(Written { model, bytes, checked: packed.checked, score })
     }
-}
-
-/// What is worth knowing of a network in a year; nothing of paths, time or host, so that equal runs give equal files.
-fn provenance(checkpoint: &Checkpoint, draws: Option<Draws>) -> Vec<(String, String)> {
-    let config = checkpoint.network().config();
-    let progress = checkpoint.progress();
-    let weights = draws.map_or("sign(M)".to_owned(), |Draws { samples, seed }| format!("{samples} draws with seed {seed}"));
-    [
-        ("isinglass", env!("CARGO_PKG_VERSION").to_owned()),
-        ("surrogate", config.surrogate.to_string()),
-        ("neuron", config.neuron.to_string()),
-        ("weights", weights),
-        ("epochs", format!("{} of {}", progress.epoch, progress.epochs)),
-        ("seed", checkpoint.train_config().seed.to_string()),
-    ]
-    .map(|(key, value)| (key.to_owned(), value))
-    .into()
 }

@@ -12,7 +12,7 @@ use isinglass_lab::sweep::slurm::{Jobs, Packing, Standing, SubmitOptions};
 use isinglass_lab::sweep::{Sweep, SweepData, SweepError};
 
 use super::answer::{Answer, Record, number};
-use super::output::usage;
+use super::output::{program, usage};
 use super::run::progress::{bar, tell};
 use super::sweep::progress::duration;
 use super::sweep::submit::{ResourceArgs, counted};
@@ -176,7 +176,7 @@ impl Args {
         }
         Sweep::check_slurm().map_err(SweepError::from)?;
         let options = SubmitOptions {
-            executable: std::env::current_exe()?,
+            executable: program()?,
             resources: self.resources.resources()?,
             packing: Packing::default(),
             retry_failed: self.work.retries_failed(),

@@ -166,7 +166,7 @@ impl Args {
     /// The networks, one for each variance.
     fn fields(&self) -> Result<Vec<MeanField>, CliError> {
         let network = self.network.network()?;
-        let one = |m2: Option<f64>, w2: Option<f64>| VarianceArgs::new(m2, w2, self.sigma_b2).field(&network);
+        let one = |m2: Option<f64>, w2: Option<f64>| VarianceArgs { sigma_m2: m2, sigma_w2: w2, sigma_b2: self.sigma_b2 }.field(&network);
         match (self.sigma_m2.as_slice(), self.sigma_w2.as_slice()) {
             ([], []) => Ok(vec![one(None, None)?]),
             (means, []) => means.iter().map(|&m2| one(Some(m2), None)).collect(),

@@ -1,15 +1,15 @@
 //! `isinglass theory`: the six questions.
 
-mod advise;
-pub(super) mod carried;
-mod critical_line;
-mod map;
-pub(super) mod network;
-mod phase_diagram;
+pub(crate) mod advise;
+pub(crate) mod carried;
+pub(crate) mod critical_line;
+pub(crate) mod map;
+pub(crate) mod network;
+pub(crate) mod phase_diagram;
 mod pictures;
-mod point;
-mod range;
-mod trajectory;
+pub(crate) mod point;
+pub(crate) mod range;
+pub(crate) mod trajectory;
 
 use clap::Subcommand;
 

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use isinglass_lab::recipe::Recipe;
 use isinglass_lab::run::{Run, RunConfig, RunError, run_name};
-use isinglass_net::{Carry, TrainConfig};
+use isinglass_net::Carry;
 
 use super::CliError;
 use super::run::data::{DataArgs, FeaturesArgs};
@@ -136,7 +136,7 @@ impl Args {
         let mut config = config.resolved()?;
         // In files a rate that is not given is 0.01, as it has always been.
         if self.config.is_none() && self.recipe.is_none() && !self.optimiser.has_rate() {
-            config.lr = TrainConfig::advised_lr(config.surrogate, config.train_config()?.goal);
+            config.lr = config.advised_lr();
         }
         Ok(config)
     }

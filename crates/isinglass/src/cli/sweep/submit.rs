@@ -10,7 +10,7 @@ use super::progress::duration;
 use super::run::{GridArgs, load};
 use super::work::checkpoint_interval;
 use crate::cli::answer::{Answer, number};
-use crate::cli::output::{FormatArgs, usage};
+use crate::cli::output::{FormatArgs, program, usage};
 use crate::cli::run::progress::tell;
 use crate::cli::{CliError, Format};
 
@@ -166,7 +166,7 @@ impl Args {
 
     fn options(&self) -> Result<SubmitOptions, CliError> {
         Ok(SubmitOptions {
-            executable: std::env::current_exe()?,
+            executable: program()?,
             resources: self.resources.resources()?,
             packing: Packing { cells_per_task: self.cells_per_task, tasks: self.tasks },
             retry_failed: self.retry_failed,

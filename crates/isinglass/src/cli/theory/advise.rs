@@ -1,8 +1,9 @@
 //! `isinglass theory advise`.
 
+use isinglass_lab::chart::Figure;
 use isinglass_lab::verdict;
 use isinglass_theory::advice::DEFAULT_REACH;
-use isinglass_theory::{Advice, Model, Recommendation};
+use isinglass_theory::{Advice, CarriedAdvice, Model, RandomNetwork, Recommendation};
 use serde_json::Value;
 
 use super::carried::{self, CarryArgs};
@@ -29,71 +30,113 @@ use crate::cli::{CliError, Format};
   isinglass theory advise --neuron sign --depth 100 --carry --sigma-m2 0.333")]
 pub struct Args {
     #[command(flatten)]
-    network: NetworkArgs,
-
-    /// Number of hidden layers
-    #[arg(long, allow_hyphen_values = true, required_unless_present = "hidden")]
-    depth: Option<usize>,
-
-    /// Neurons of every hidden layer, as for `isinglass train`: the theory is of wide layers, so only their number matters
-    #[arg(long, value_name = "N,N,…", value_delimiter = ',', num_args = 1, allow_hyphen_values = true, conflicts_with = "depth")]
-    hidden: Option<Vec<usize>>,
-
-    /// How many depth scales ξ a signal is taken to survive (the paper's experiments: 3)
-    #[arg(long, value_name = "SCALES", default_value_t = DEFAULT_REACH, allow_hyphen_values = true)]
-    reach: f64,
-
-    #[command(flatten)]
-    carry: CarryArgs,
-
-    /// With --carry: the variance of the means, instead of the one advised
-    #[arg(long, value_name = "σ_m²", allow_hyphen_values = true, requires = "carry")]
-    sigma_m2: Option<f64>,
-
-    /// With --carry: the variance of real weights, instead of the one advised
-    #[arg(long, value_name = "σ_w²", allow_hyphen_values = true, requires = "carry")]
-    sigma_w2: Option<f64>,
-
+    question: Question,
     #[command(flatten)]
     output: OutputArgs,
 }
 
 impl Args {
     pub fn run(self) -> Result<(), CliError> {
+        let plot = self.output.plot()?;
+        let advised = self.question.advise()?;
+        if let Some(path) = plot {
+            advised.figure()?.save(path)?;
+        }
+        Ok(advised.answer(self.output.format())?.print(self.output.format())?)
+    }
+}
+
+/// Which σ_m² and σ_b² to use for a network of a given depth.
+#[derive(Debug, Clone, clap::Args)]
+pub struct Question {
+    /// Which network.
+    #[command(flatten)]
+    pub network: NetworkArgs,
+
+    /// Number of hidden layers
+    #[arg(long, allow_hyphen_values = true, required_unless_present = "hidden")]
+    pub depth: Option<usize>,
+
+    /// Neurons of every hidden layer, as for `isinglass train`: the theory is of wide layers, so only their number matters
+    #[arg(long, value_name = "N,N,…", value_delimiter = ',', num_args = 1, allow_hyphen_values = true, conflicts_with = "depth")]
+    pub hidden: Option<Vec<usize>>,
+
+    /// How many depth scales ξ a signal is taken to survive (the paper's experiments: 3)
+    #[arg(long, value_name = "SCALES", default_value_t = DEFAULT_REACH, allow_hyphen_values = true)]
+    pub reach: f64,
+
+    /// Whether fields may be carried.
+    #[command(flatten)]
+    pub carry: CarryArgs,
+
+    /// With --carry: the variance of the means, instead of the one advised
+    #[arg(long, value_name = "σ_m²", allow_hyphen_values = true, requires = "carry")]
+    pub sigma_m2: Option<f64>,
+
+    /// With --carry: the variance of real weights, instead of the one advised
+    #[arg(long, value_name = "σ_w²", allow_hyphen_values = true, requires = "carry")]
+    pub sigma_w2: Option<f64>,
+}
+
+/// The advice, for carried or for plain layers.
+pub enum Advised {
+    Plain(RandomNetwork, Box<Advice>),
+    Carried(RandomNetwork, Box<CarriedAdvice>),
+}
+
+impl Question {
+    pub(crate) fn advise(&self) -> Result<Advised, CliError> {
         let network = self.network.network()?;
         let depth = self.hidden.as_ref().map_or(self.depth.unwrap_or(0), Vec::len);
         if self.carry.carry {
             let given = self.sigma_m2.is_some() || self.sigma_w2.is_some();
-            let sigma2 = if given { VarianceArgs::new(self.sigma_m2, self.sigma_w2, 0.0).field(&network)?.sigma2() } else { None };
-            return carried::advise(&network, sigma2, depth, self.reach, &self.output);
+            let variances = VarianceArgs { sigma_m2: self.sigma_m2, sigma_w2: self.sigma_w2, sigma_b2: 0.0 };
+            let advice = match given {
+                false => CarriedAdvice::new(&network, depth, self.reach)?,
+                true => CarriedAdvice::at(&network, variances.field(&network)?.sigma2(), 0.0, depth, self.reach)?,
+            };
+            return Ok(Advised::Carried(network, Box::new(advice)));
         }
-        let plot = self.output.plot()?;
         let advice = Advice::new(&network, depth, self.reach)?;
-        if let Some(path) = plot {
-            super::pictures::reach(&network_title(&network), &network, &advice)?.save(path)?;
+        Ok(Advised::Plain(network, Box::new(advice)))
+    }
+}
+
+impl Advised {
+    pub fn figure(&self) -> Result<Figure, CliError> {
+        match self {
+            Self::Plain(network, advice) => super::pictures::reach(&network_title(network), network, advice),
+            Self::Carried(network, advice) => super::pictures::signal_left(network, advice),
         }
+    }
+
+    pub fn answer(&self, format: Format) -> Result<Answer, CliError> {
+        let (network, advice) = match self {
+            Self::Plain(network, advice) => (network, advice),
+            Self::Carried(network, advice) => return Ok(carried::advise(network, advice)),
+        };
         let mut answer = Answer::default();
         answer
-            .facts(describe_network(&network))
-            .fact("depth", depth)
-            .fact("reach", self.reach)
+            .facts(describe_network(network))
+            .fact("depth", advice.depth)
+            .fact("reach", advice.reach)
             .fact("critical_exists", advice.critical.is_reachable())
             .fact("max_depth", number(advice.max_depth));
         let best = describe(network.model(), &advice.best);
         let smallest = advice.smallest.as_ref().map(|smallest| describe(network.model(), smallest));
-        if self.output.format() == Format::Table {
+        if format == Format::Table {
             answer.rows("advice", side_by_side(&best, smallest.as_ref()));
         } else {
             // CSV keeps its columns even if there is nothing to put into them.
-            let nothing = || match self.output.format() {
+            let nothing = || match format {
                 Format::Csv => Value::Object(best.keys().map(|key| (key.clone(), Value::Null)).collect()),
                 _ => Value::Null,
             };
             let smallest = smallest.map_or_else(nothing, Value::Object);
             answer.fact("best", best).fact("smallest", smallest);
         }
-        answer.fact("verdict", verdict::of_advice(&network, &advice)?);
-        Ok(answer.print(self.output.format())?)
+        answer.fact("verdict", verdict::of_advice(network, advice)?);
+        Ok(answer)
     }
 }
 

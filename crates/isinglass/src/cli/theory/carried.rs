@@ -1,21 +1,18 @@
 //! The answers of `theory --carry`.
 
-use isinglass_lab::phase_diagram::{CarriedDiagram, CarriedQuantity, linspace};
+use isinglass_lab::phase_diagram::{CarriedDiagram, CarriedQuantity};
 use isinglass_lab::verdict;
 use isinglass_theory::activation::FieldPair;
 use isinglass_theory::carried::{CarriedRecommendation, Remains};
 use isinglass_theory::{CarriedAdvice, CarriedPoint, CarriedState, CarryVerdict, Error, MeanField, Model, RandomNetwork};
 use serde_json::Value;
 
-use super::network::{OutputArgs, describe_network, describe_variances, network_title, usage, weight_variance_key};
-use super::phase_diagram::progress_bar;
-use super::pictures;
-use super::range::{Grid, Range};
+use super::network::{describe_network, describe_variances, network_title, usage, weight_variance_key};
 use crate::cli::answer::{Answer, Record, number};
 use crate::cli::{CliError, Format};
 
 /// Whether fields are carried.
-#[derive(Debug, Clone, Copy, clap::Args)]
+#[derive(Debug, Clone, Copy, Default, clap::Args)]
 pub struct CarryArgs {
     /// Let every layer add its field to the one before, h' = h + S x/√N (docs/depth.md)
     #[arg(long)]
@@ -23,7 +20,7 @@ pub struct CarryArgs {
 }
 
 /// `theory point --carry`.
-pub fn point(field: &MeanField, format: Format) -> Result<(), CliError> {
+pub fn point(field: &MeanField) -> Result<Answer, CliError> {
     let point = CarriedPoint::of(field)?;
     let mut answer = Answer::default();
     answer
@@ -32,7 +29,7 @@ pub fn point(field: &MeanField, format: Format) -> Result<(), CliError> {
         .fact("carry", true)
         .facts(describe_point(&point))
         .fact("verdict", verdict::of_carried_point(field, &point));
-    Ok(answer.print(format)?)
+    Ok(answer)
 }
 
 /// `q_star … phase`, with exponents in place of depth scales.
@@ -79,15 +76,7 @@ pub fn describe_layer(layer: usize, state: Option<&CarriedState>, inputs: &Field
 }
 
 /// `theory advise --carry`.
-pub fn advise(network: &RandomNetwork, sigma2: Option<f64>, depth: usize, reach: f64, output: &OutputArgs) -> Result<(), CliError> {
-    let plot = output.plot()?;
-    let advice = match sigma2 {
-        None => CarriedAdvice::new(network, depth, reach)?,
-        given => CarriedAdvice::at(network, given, 0.0, depth, reach)?,
-    };
-    if let Some(path) = plot {
-        pictures::signal_left(network, &advice)?.save(path)?;
-    }
+pub fn advise(network: &RandomNetwork, advice: &CarriedAdvice) -> Answer {
     let carry = match advice.carry {
         CarryVerdict::Needed => "needed",
         CarryVerdict::Helpful => "helpful",
@@ -96,15 +85,15 @@ pub fn advise(network: &RandomNetwork, sigma2: Option<f64>, depth: usize, reach:
     let mut answer = Answer::default();
     answer
         .facts(describe_network(network))
-        .fact("depth", depth)
-        .fact("reach", reach)
+        .fact("depth", advice.depth)
+        .fact("reach", advice.reach)
         .fact("carry", carry)
         .fact("reaches", advice.reaches)
         .fact("plain_depth", number(advice.plain_depth))
         .fact("plain_max_depth", number(advice.plain.max_depth))
         .fact("carried", describe_recommendation(network.model(), &advice.carried))
-        .fact("verdict", verdict::of_carried_advice(network, &advice));
-    Ok(answer.print(output.format())?)
+        .fact("verdict", verdict::of_carried_advice(network, advice));
+    answer
 }
 
 fn describe_recommendation(model: Model, recommendation: &CarriedRecommendation) -> Record {
@@ -117,76 +106,65 @@ fn describe_recommendation(model: Model, recommendation: &CarriedRecommendation)
     record
 }
 
-/// A plane of initialisations and the depth that signals have to pass.
-pub struct Plane {
-    pub x: Option<Range>,
-    pub y: Range,
-    pub grid: Grid,
-    pub depth: usize,
+/// What is left of signals over a plane.
+pub struct CarriedPlane {
+    pub network: RandomNetwork,
+    pub diagram: CarriedDiagram,
     pub quantity: CarriedQuantity,
-    pub threads: usize,
+    pub depth: usize,
 }
 
-/// `theory phase-diagram --carry`.
-pub fn phase_diagram(network: &RandomNetwork, plane: &Plane, output: &OutputArgs) -> Result<(), CliError> {
-    let plot = output.plot()?;
-    // Relu and linear are refused here rather than cell by cell.
-    CarriedPoint::of(&network.at(weight_variance_key(network.model()).map(|_| 0.5), 0.0)?)?;
-    let x =
-        plane.x.unwrap_or(Range { low: 0.0, high: if network.model().weight_variance().symbol() == Some("σ_m²") { 1.0 } else { 4.0 } });
-    let axes = (linspace(x.low, x.high, plane.grid.columns), linspace(plane.y.low, plane.y.high, plane.grid.rows));
-    let bar = progress_bar(plane.grid.rows);
-    let diagram =
-        CarriedDiagram::compute(network, axes, plane.depth, plane.quantity, plane.threads, &|rows| bar.set_position(rows as u64))?;
-    bar.finish_and_clear();
-    if let Some(path) = plot {
-        pictures::carried_diagram(network, &diagram, plane.quantity, plane.depth)?.save(path)?;
-    }
-    let key = weight_variance_key(network.model()).unwrap_or("sigma2");
-    let mut answer = Answer::default();
-    answer.facts(describe_network(network)).fact("carry", true).fact("depth", plane.depth);
-    let with_signal = plane.quantity == CarriedQuantity::Signal;
-    match output.format() {
-        Format::Json => {
-            answer.fact(key, Value::from(diagram.x.clone())).fact("sigma_b2", Value::from(diagram.y.clone()));
-            let rows = |value: fn(&isinglass_lab::phase_diagram::CarriedCell) -> Option<f64>| -> Value {
-                let row =
-                    |cells: &[isinglass_lab::phase_diagram::CarriedCell]| cells.iter().map(|cell| number(value(cell))).collect::<Vec<_>>();
-                diagram.cells.chunks(diagram.x.len()).map(row).collect::<Vec<_>>().into()
-            };
-            answer.fact("q", rows(|cell| cell.q)).fact("gradient", rows(|cell| cell.gradient));
-            if with_signal {
-                answer.fact("signal", rows(|cell| cell.signal));
+impl CarriedPlane {
+    /// The answer of `theory phase-diagram --carry`.
+    pub fn answer(&self, format: Format) -> Answer {
+        let Self { network, diagram, quantity, depth } = self;
+        let key = weight_variance_key(network.model()).unwrap_or("sigma2");
+        let mut answer = Answer::default();
+        answer.facts(describe_network(network)).fact("carry", true).fact("depth", *depth);
+        let with_signal = *quantity == CarriedQuantity::Signal;
+        match format {
+            Format::Json => {
+                answer.fact(key, Value::from(diagram.x.clone())).fact("sigma_b2", Value::from(diagram.y.clone()));
+                let rows = |value: fn(&isinglass_lab::phase_diagram::CarriedCell) -> Option<f64>| -> Value {
+                    let row = |cells: &[isinglass_lab::phase_diagram::CarriedCell]| {
+                        cells.iter().map(|cell| number(value(cell))).collect::<Vec<_>>()
+                    };
+                    diagram.cells.chunks(diagram.x.len()).map(row).collect::<Vec<_>>().into()
+                };
+                answer.fact("q", rows(|cell| cell.q)).fact("gradient", rows(|cell| cell.gradient));
+                if with_signal {
+                    answer.fact("signal", rows(|cell| cell.signal));
+                }
+            }
+            Format::Csv => {
+                let cells = diagram.y.iter().flat_map(|b| diagram.x.iter().map(move |x| (*x, *b))).zip(&diagram.cells);
+                let rows = cells.map(|((x, b), cell)| {
+                    let mut record = Record::from_iter([(key.to_owned(), number(x)), ("sigma_b2".to_owned(), number(b))]);
+                    record.insert("q".into(), number(cell.q));
+                    record.insert("gradient".into(), number(cell.gradient));
+                    if with_signal {
+                        record.insert("signal".into(), number(cell.signal));
+                    }
+                    record
+                });
+                answer.rows("points", rows.collect());
+            }
+            Format::Table => {
+                let shown = if with_signal { "signal" } else { "gradient" };
+                let values = diagram.cells.iter().filter_map(|cell| if with_signal { cell.signal } else { cell.gradient });
+                let (least, most) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
+                answer.fact("points", diagram.cells.len());
+                answer.fact(&format!("least_{shown}"), number(least.is_finite().then_some(least)));
+                answer.fact(&format!("most_{shown}"), number(most.is_finite().then_some(most)));
+                let name = network_title(network);
+                answer.fact(
+                    "verdict",
+                    format!("{name}: with carried fields there is no critical line; {shown} left after {} layers.", depth),
+                );
             }
         }
-        Format::Csv => {
-            let cells = diagram.y.iter().flat_map(|b| diagram.x.iter().map(move |x| (*x, *b))).zip(&diagram.cells);
-            let rows = cells.map(|((x, b), cell)| {
-                let mut record = Record::from_iter([(key.to_owned(), number(x)), ("sigma_b2".to_owned(), number(b))]);
-                record.insert("q".into(), number(cell.q));
-                record.insert("gradient".into(), number(cell.gradient));
-                if with_signal {
-                    record.insert("signal".into(), number(cell.signal));
-                }
-                record
-            });
-            answer.rows("points", rows.collect());
-        }
-        Format::Table => {
-            let shown = if with_signal { "signal" } else { "gradient" };
-            let values = diagram.cells.iter().filter_map(|cell| if with_signal { cell.signal } else { cell.gradient });
-            let (least, most) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
-            answer.fact("points", diagram.cells.len());
-            answer.fact(&format!("least_{shown}"), number(least.is_finite().then_some(least)));
-            answer.fact(&format!("most_{shown}"), number(most.is_finite().then_some(most)));
-            let name = network_title(network);
-            answer.fact(
-                "verdict",
-                format!("{name}: with carried fields there is no critical line; {shown} left after {} layers.", plane.depth),
-            );
-        }
+        answer
     }
-    Ok(answer.print(output.format())?)
 }
 
 /// Why a question has no answer for carried fields.

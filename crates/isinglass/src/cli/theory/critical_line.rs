@@ -1,5 +1,7 @@
 //! `isinglass theory critical-line`.
 
+use isinglass_lab::chart::Figure;
+use isinglass_lab::phase_diagram::linspace;
 use isinglass_lab::verdict;
 use isinglass_theory::{CriticalPoint, CriticalSet, Model, RandomNetwork};
 use serde_json::Value;
@@ -21,29 +23,47 @@ use crate::cli::answer::{Answer, Record, number};
   isinglass theory critical-line --model continuous --neuron tanh --points 500 --format csv")]
 pub struct Args {
     #[command(flatten)]
-    network: NetworkArgs,
+    question: Question,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+impl Args {
+    pub fn run(self) -> Result<(), CliError> {
+        let plot = self.output.plot()?;
+        let answer = self.question.describe()?;
+        if let Some(path) = plot {
+            self.question.figure()?.save(path)?;
+        }
+        Ok(answer.print(self.output.format())?)
+    }
+}
+
+/// All critical initialisations, and which of them can be used.
+#[derive(Debug, Clone, clap::Args)]
+pub struct Question {
+    /// Which network.
+    #[command(flatten)]
+    pub network: NetworkArgs,
     // Refused with a reason rather than as an unknown flag.
     #[command(flatten)]
-    carry: CarryArgs,
+    pub(crate) carry: CarryArgs,
 
     /// Range of the fields' variance along the line
     #[arg(long, value_name = "MIN:MAX", default_value = "1e-10:100", allow_hyphen_values = true)]
-    q: Range,
+    pub q: Range,
 
     /// Number of points on the line
     #[arg(long, default_value_t = 25, value_parser = at_least_two)]
-    points: usize,
-
-    #[command(flatten)]
-    output: OutputArgs,
+    pub points: usize,
 }
 
 /// Smaller and larger fields are of no use, and their powers would leave the range of numbers.
 const SMALLEST_Q: f64 = 1e-30;
 const LARGEST_Q: f64 = 1e12;
 
-impl Args {
-    pub fn run(self) -> Result<(), CliError> {
+impl Question {
+    fn critical_set(&self) -> Result<(RandomNetwork, CriticalSet), CliError> {
         if self.carry.carry {
             let reason = "carried fields have no critical line: signals and gradients change as powers of the depth at every variance";
             return Err(refuse("critical-line", reason, "theory advise --carry or theory phase-diagram --carry"));
@@ -55,17 +75,13 @@ impl Args {
             )));
         }
         let network = self.network.network()?;
-        let plot = self.output.plot()?;
         let critical = network.critical_set()?;
-        let points = match &critical {
-            CriticalSet::Line { .. } => line(&network, self.q, self.points)?,
-            CriticalSet::Points(points) => points.clone(),
-            CriticalSet::Empty(_) => Vec::new(),
-        };
-        if let Some(path) = plot {
-            let drawn = if matches!(critical, CriticalSet::Line { .. }) { line(&network, self.q, 400)? } else { points.clone() };
-            super::pictures::critical_line(&network_title(&network), network.model(), &drawn).save(path)?;
-        }
+        Ok((network, critical))
+    }
+
+    pub(crate) fn describe(&self) -> Result<Answer, CliError> {
+        let (network, critical) = self.critical_set()?;
+        let points = points(&network, &critical, self.q, self.points)?;
         let mut answer = Answer::default();
         answer.facts(describe_network(&network)).fact("exists", !points.is_empty()).fact("reachable", critical.is_reachable());
         if let CriticalSet::Line { start, allowed } = &critical {
@@ -83,14 +99,24 @@ impl Args {
             .rows("points", points.iter().map(|point| describe_with_limit(network.model(), point, &critical)).collect())
             .columns(columns.into_iter().map(|(key, _)| key));
         answer.fact("verdict", verdict::of_criticality(&network, &critical)?);
-        Ok(answer.print(self.output.format())?)
+        Ok(answer)
+    }
+
+    pub(crate) fn figure(&self) -> Result<Figure, CliError> {
+        let (network, critical) = self.critical_set()?;
+        let points = points(&network, &critical, self.q, 400)?;
+        Ok(super::pictures::critical_line(&network_title(&network), network.model(), &points))
     }
 }
 
-/// Points evenly spaced in `ln q`.
-fn line(network: &RandomNetwork, q: Range, count: usize) -> Result<Vec<CriticalPoint>, CliError> {
+/// The critical initialisations; of a line `count`, evenly spaced in `ln q`.
+fn points(network: &RandomNetwork, critical: &CriticalSet, q: Range, count: usize) -> Result<Vec<CriticalPoint>, CliError> {
     let (low, high) = (q.low.ln(), q.high.ln());
-    isinglass_lab::phase_diagram::linspace(low, high, count).into_iter().map(|log_q| Ok(network.critical_point(log_q.exp())?)).collect()
+    match critical {
+        CriticalSet::Line { .. } => linspace(low, high, count).into_iter().map(|log_q| Ok(network.critical_point(log_q.exp())?)).collect(),
+        CriticalSet::Points(points) => Ok(points.clone()),
+        CriticalSet::Empty(_) => Ok(Vec::new()),
+    }
 }
 
 fn describe(model: Model, point: &CriticalPoint) -> Record {

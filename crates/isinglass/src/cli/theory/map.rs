@@ -1,5 +1,6 @@
 //! `isinglass theory map`.
 
+use isinglass_lab::chart::Figure;
 use isinglass_lab::phase_diagram::linspace;
 use isinglass_lab::simulate::at_fixed_point;
 use isinglass_theory::activation::FieldPair;
@@ -20,52 +21,77 @@ use crate::cli::answer::{Answer, Record, number};
   isinglass theory map --model binary --c 0.1,0.5,0.9 --format csv")]
 pub struct Args {
     #[command(flatten)]
-    network: NetworkArgs,
-    #[command(flatten)]
-    variances: VarianceArgs,
-    // Refused with a reason rather than as an unknown flag.
-    #[command(flatten)]
-    carry: CarryArgs,
-
-    /// Correlations to map [default: evenly spaced from 0 to 1]
-    #[arg(long, value_delimiter = ',', allow_hyphen_values = true)]
-    c: Option<Vec<f64>>,
-
-    /// Number of evenly spaced correlations
-    #[arg(long, default_value_t = 21, value_parser = at_least_two, conflicts_with = "c")]
-    points: usize,
-
+    question: Question,
     #[command(flatten)]
     output: OutputArgs,
 }
 
 impl Args {
     pub fn run(self) -> Result<(), CliError> {
+        let plot = self.output.plot()?;
+        let answer = self.question.describe()?;
+        if let Some(path) = plot {
+            self.question.figure()?.save(path)?;
+        }
+        Ok(answer.print(self.output.format())?)
+    }
+}
+
+/// The correlation map of one layer.
+#[derive(Debug, Clone, clap::Args)]
+pub struct Question {
+    /// Which network.
+    #[command(flatten)]
+    pub network: NetworkArgs,
+    /// Which initialisation.
+    #[command(flatten)]
+    pub variances: VarianceArgs,
+    // Refused with a reason rather than as an unknown flag.
+    #[command(flatten)]
+    pub(crate) carry: CarryArgs,
+
+    /// Correlations to map [default: evenly spaced from 0 to 1]
+    #[arg(long, value_delimiter = ',', allow_hyphen_values = true)]
+    pub c: Option<Vec<f64>>,
+
+    /// Number of evenly spaced correlations
+    #[arg(long, default_value_t = 21, value_parser = at_least_two, conflicts_with = "c")]
+    pub points: usize,
+}
+
+impl Question {
+    fn field(&self) -> Result<MeanField, CliError> {
         if self.carry.carry {
             let reason = "the correlation map of carried fields is another one in every layer and tends to the identity";
             return Err(refuse("map", reason, "theory trajectory --carry"));
         }
-        let network = self.network.network()?;
-        let field = self.variances.field(&network)?;
-        let plot = self.output.plot()?;
+        self.variances.field(&self.network.network()?)
+    }
+
+    pub(crate) fn describe(&self) -> Result<Answer, CliError> {
+        let field = self.field()?;
+        let network = field.network();
         let q_star = field.variance_fixed_point()?;
         let (layer, q) = at_fixed_point(&field)?;
-        let inputs = self.c.unwrap_or_else(|| linspace(0.0, 1.0, self.points));
+        let inputs = self.c.clone().unwrap_or_else(|| linspace(0.0, 1.0, self.points));
         let rows = inputs.into_iter().map(|c| describe_step(&layer, q, Correlation::new(c)?)).collect::<Result<Vec<_>, _>>()?;
-        if let Some(path) = plot {
-            let curve = linspace(0.0, 1.0, 201)
-                .into_iter()
-                .map(|c| Ok((c, step(&layer, q, Correlation::new(c)?)?.c())))
-                .collect::<Result<Vec<_>, CliError>>()?;
-            super::pictures::correlation_map(&title(&field), &curve).save(path)?;
-        }
         let mut answer = Answer::default();
         answer
-            .facts(describe_network(&network))
+            .facts(describe_network(network))
             .facts(describe_variances(network.model(), field.sigma2(), field.sigma_b2()))
             .fact("q_star", number(q_star.finite()))
             .rows("map", rows);
-        Ok(answer.print(self.output.format())?)
+        Ok(answer)
+    }
+
+    pub(crate) fn figure(&self) -> Result<Figure, CliError> {
+        let field = self.field()?;
+        let (layer, q) = at_fixed_point(&field)?;
+        let curve = linspace(0.0, 1.0, 201)
+            .into_iter()
+            .map(|c| Ok((c, step(&layer, q, Correlation::new(c)?)?.c())))
+            .collect::<Result<Vec<_>, CliError>>()?;
+        Ok(super::pictures::correlation_map(&title(&field), &curve))
     }
 }
 

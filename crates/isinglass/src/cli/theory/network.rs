@@ -7,19 +7,19 @@ use crate::cli::answer::{Record, number};
 pub use crate::cli::output::{FormatArgs, OutputArgs, usage};
 
 /// Which network.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 pub struct NetworkArgs {
     /// continuous, deterministic, lrt-binary, lrt-continuous, binary, stochastic-binary, stochastic-weights or stochastic-neurons
     #[arg(long, default_value = "deterministic")]
-    model: String,
+    pub model: String,
 
     /// sign, probit:α, logistic:α, erf:a (= erf(a·h)), tanh:k (= tanh(k·h)); for model continuous also relu and linear
     #[arg(long, default_value = "sign", allow_hyphen_values = true)]
-    neuron: String,
+    pub neuron: String,
 }
 
 impl NetworkArgs {
-    pub fn network(&self) -> Result<RandomNetwork, CliError> {
+    pub(crate) fn network(&self) -> Result<RandomNetwork, CliError> {
         let model: Model = self.model.parse()?;
         let neuron: Neuron = self.neuron.parse()?;
         Ok(RandomNetwork::new(model, neuron)?)
@@ -27,29 +27,24 @@ impl NetworkArgs {
 }
 
 /// Which initialisation.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 pub struct VarianceArgs {
     /// Variance of the means of the binary weights, at most 1
     #[arg(long, value_name = "σ_m²", allow_hyphen_values = true)]
-    sigma_m2: Option<f64>,
+    pub sigma_m2: Option<f64>,
 
     /// Variance of real weights (models continuous and stochastic-neurons)
     #[arg(long, value_name = "σ_w²", allow_hyphen_values = true)]
-    sigma_w2: Option<f64>,
+    pub sigma_w2: Option<f64>,
 
     /// Variance of the biases
     #[arg(long, value_name = "σ_b²", default_value_t = 0.0, allow_hyphen_values = true)]
-    sigma_b2: f64,
+    pub sigma_b2: f64,
 }
 
 impl VarianceArgs {
-    /// As if they had been given as flags.
-    pub fn new(sigma_m2: Option<f64>, sigma_w2: Option<f64>, sigma_b2: f64) -> Self {
-        Self { sigma_m2, sigma_w2, sigma_b2 }
-    }
-
     /// The network at these variances.
-    pub fn field(&self, network: &RandomNetwork) -> Result<MeanField, CliError> {
+    pub(crate) fn field(&self, network: &RandomNetwork) -> Result<MeanField, CliError> {
         let model = network.model();
         let sigma2 = match (model.weight_variance(), self.sigma_m2, self.sigma_w2) {
             (WeightVariance::Means, Some(sigma2), None) | (WeightVariance::Weights, None, Some(sigma2)) => Some(sigma2),

@@ -4,12 +4,13 @@ use std::io::{self, IsTerminal, Write};
 
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use isinglass_lab::phase_diagram::{CarriedQuantity, Cell, PhaseDiagram, Quantity, linspace};
+use isinglass_lab::chart::Figure;
+use isinglass_lab::phase_diagram::{CarriedDiagram, CarriedQuantity, Cell, PhaseDiagram, Quantity, linspace};
 use isinglass_lab::verdict;
-use isinglass_theory::{CriticalPoint, CriticalSet, Model, RandomNetwork};
+use isinglass_theory::{CarriedPoint, CriticalPoint, CriticalSet, Phase, RandomNetwork};
 use serde_json::Value;
 
-use super::carried::{self, CarryArgs};
+use super::carried::{CarriedPlane, CarryArgs};
 use super::network::{NetworkArgs, OutputArgs, describe_network, usage, weight_variance_key};
 use super::range::{Grid, Range};
 use crate::cli::answer::{Answer, Record, number};
@@ -31,41 +32,67 @@ use isinglass_lab::csv;
   isinglass theory phase-diagram --neuron sign --carry --depth 100 --grid 50x50 --plot left.png")]
 pub struct Args {
     #[command(flatten)]
-    network: NetworkArgs,
-
-    /// Number of points along σ_m² (or σ_w²) and σ_b²
-    #[arg(long, value_name = "COLUMNSxROWS", default_value = "200x200", allow_hyphen_values = true)]
-    grid: Grid,
-
-    /// Range of σ_m² or σ_w² [default: chosen to show the critical line]
-    #[arg(long, value_name = "MIN:MAX", allow_hyphen_values = true)]
-    x: Option<Range>,
-
-    /// Range of σ_b²
-    #[arg(long, value_name = "MIN:MAX", default_value = "0:0.5", allow_hyphen_values = true)]
-    y: Range,
-
-    /// What to colour [default: chi_1, with --carry gradient]
-    #[arg(long, value_enum)]
-    quantity: Option<QuantityArg>,
-
-    #[command(flatten)]
-    carry: CarryArgs,
-
-    /// With --carry: the number of layers that signals have to pass [default: 100]
-    #[arg(long, allow_hyphen_values = true, requires = "carry")]
-    depth: Option<usize>,
-
-    /// Number of threads [default: one per core]
-    #[arg(long, default_value_t = 0, hide_default_value = true)]
-    threads: usize,
-
+    question: Question,
     #[command(flatten)]
     output: OutputArgs,
 }
 
+impl Args {
+    pub fn run(self) -> Result<(), CliError> {
+        let (plot, format) = (self.output.plot()?, self.output.format());
+        let bar = progress_bar(self.question.grid.rows);
+        let plane = self.question.compute(&|rows| bar.set_position(rows as u64))?;
+        bar.finish_and_clear();
+        if let Some(path) = plot {
+            plane.figure()?.save(path)?;
+        }
+        match &plane {
+            Plane::Plain(plane) if format == Format::Csv => Ok(plane.write_csv()?),
+            Plane::Plain(plane) => Ok(plane.answer(format)?.print(format)?),
+            Plane::Carried(plane) => Ok(plane.answer(format).print(format)?),
+        }
+    }
+}
+
+/// χ₁, ξ_c or what is left of signals over the plane of initialisations.
+#[derive(Debug, Clone, clap::Args)]
+pub struct Question {
+    /// Which network.
+    #[command(flatten)]
+    pub network: NetworkArgs,
+
+    /// Number of points along σ_m² (or σ_w²) and σ_b²
+    #[arg(long, value_name = "COLUMNSxROWS", default_value = "200x200", allow_hyphen_values = true)]
+    pub grid: Grid,
+
+    /// Range of σ_m² or σ_w² [default: chosen to show the critical line]
+    #[arg(long, value_name = "MIN:MAX", allow_hyphen_values = true)]
+    pub x: Option<Range>,
+
+    /// Range of σ_b²
+    #[arg(long, value_name = "MIN:MAX", default_value = "0:0.5", allow_hyphen_values = true)]
+    pub y: Range,
+
+    /// What to colour [default: chi_1, with --carry gradient]
+    #[arg(long, value_enum)]
+    pub quantity: Option<QuantityArg>,
+
+    /// Whether fields are carried.
+    #[command(flatten)]
+    pub carry: CarryArgs,
+
+    /// With --carry: the number of layers that signals have to pass [default: 100]
+    #[arg(long, allow_hyphen_values = true, requires = "carry")]
+    pub depth: Option<usize>,
+
+    /// Number of threads [default: one per core]
+    #[arg(long, default_value_t = 0, hide_default_value = true)]
+    pub threads: usize,
+}
+
+/// What to colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum QuantityArg {
+pub enum QuantityArg {
     /// The slope at c = 1: below 1 signals converge, above 1 they separate
     #[value(name = "chi_1", aliases = ["chi-1", "chi1"])]
     Chi1,
@@ -78,13 +105,41 @@ enum QuantityArg {
     Signal,
 }
 
-impl Args {
-    pub fn run(self) -> Result<(), CliError> {
+/// The theory over a plane.
+pub enum Plane {
+    /// Of plain layers.
+    Plain(PlainPlane),
+    /// Of carried fields.
+    Carried(CarriedPlane),
+}
+
+impl Plane {
+    pub fn figure(&self) -> Result<Figure, CliError> {
+        match self {
+            Self::Plain(plane) => {
+                super::pictures::phase_diagram(&plane.network, &plane.diagram, plane.quantity, &plane.critical, &plane.line)
+            }
+            Self::Carried(plane) => super::pictures::carried_diagram(&plane.network, &plane.diagram, plane.quantity, plane.depth),
+        }
+    }
+}
+
+/// χ₁ or ξ_c over a plane, and the critical line in it.
+pub struct PlainPlane {
+    pub network: RandomNetwork,
+    pub diagram: PhaseDiagram,
+    pub quantity: Quantity,
+    critical: CriticalSet,
+    pub line: Vec<CriticalPoint>,
+}
+
+impl Question {
+    /// Computes all points; `progress` is told the number of rows done.
+    pub(crate) fn compute(&self, progress: &(dyn Fn(usize) + Sync)) -> Result<Plane, CliError> {
         let network = self.network.network()?;
         if self.carry.carry {
-            return self.run_carried(&network);
+            return self.compute_carried(network, progress).map(Plane::Carried);
         }
-        let plot = self.output.plot()?;
         let quantity = match self.quantity {
             None | Some(QuantityArg::Chi1) => Quantity::Chi1,
             Some(QuantityArg::XiC) => Quantity::XiC,
@@ -92,33 +147,13 @@ impl Args {
             Some(QuantityArg::Signal) => return Err(usage("--quantity signal is of carried fields: add --carry, or use xi_c")),
         };
         let critical = network.critical_set()?;
-        let x = self.x.unwrap_or_else(|| default_range(&network, &critical));
-        let bar = progress_bar(self.grid.rows);
-        let diagram = PhaseDiagram::compute(
-            &network,
-            linspace(x.low, x.high, self.grid.columns),
-            linspace(self.y.low, self.y.high, self.grid.rows),
-            quantity,
-            self.threads,
-            &|rows| bar.set_position(rows as u64),
-        )?;
-        bar.finish_and_clear();
+        let (columns, rows) = self.axes(|| default_range(&network, &critical));
+        let diagram = PhaseDiagram::compute(&network, columns, rows, quantity, self.threads, progress)?;
         let line = line_inside(&network, &critical, self.y)?;
-        if let Some(path) = plot {
-            super::pictures::phase_diagram(&network, &diagram, quantity, &critical, &line)?.save(path)?;
-        }
-        match self.output.format() {
-            Format::Csv => Ok(write_csv(network.model(), &diagram, quantity)?),
-            format => {
-                let answer = answer(&network, &diagram, quantity, &line, &critical, format)?;
-                Ok(answer.print(format)?)
-            }
-        }
+        Ok(Plane::Plain(PlainPlane { network, diagram, quantity, critical, line }))
     }
-}
 
-impl Args {
-    fn run_carried(self, network: &RandomNetwork) -> Result<(), CliError> {
+    fn compute_carried(&self, network: RandomNetwork, progress: &(dyn Fn(usize) + Sync)) -> Result<CarriedPlane, CliError> {
         let quantity = match self.quantity {
             None | Some(QuantityArg::Gradient) => CarriedQuantity::Gradient,
             Some(QuantityArg::Signal) => CarriedQuantity::Signal,
@@ -128,9 +163,19 @@ impl Args {
                 ));
             }
         };
+        // Relu and linear are refused here rather than point by point.
+        CarriedPoint::of(&network.at(weight_variance_key(network.model()).map(|_| 0.5), 0.0)?)?;
+        let means = weight_variance_key(network.model()) == Some("sigma_m2");
+        let axes = self.axes(|| Range { low: 0.0, high: if means { 1.0 } else { 4.0 } });
         let depth = self.depth.unwrap_or(100);
-        let plane = carried::Plane { x: self.x, y: self.y, grid: self.grid, depth, quantity, threads: self.threads };
-        carried::phase_diagram(network, &plane, &self.output)
+        let diagram = CarriedDiagram::compute(&network, axes, depth, quantity, self.threads, progress)?;
+        Ok(CarriedPlane { network, diagram, quantity, depth })
+    }
+
+    /// The values along σ_m² (or σ_w²) and along σ_b².
+    fn axes(&self, default_x: impl FnOnce() -> Range) -> (Vec<f64>, Vec<f64>) {
+        let x = self.x.unwrap_or_else(default_x);
+        (linspace(x.low, x.high, self.grid.columns), linspace(self.y.low, self.y.high, self.grid.rows))
     }
 }
 
@@ -170,63 +215,60 @@ pub(super) fn progress_bar(rows: usize) -> ProgressBar {
     ProgressBar::with_draw_target(Some(rows as u64), target).with_style(style)
 }
 
-fn write_csv(model: Model, diagram: &PhaseDiagram, quantity: Quantity) -> io::Result<()> {
-    let mut out = io::BufWriter::new(io::stdout().lock());
-    let with_length = quantity == Quantity::XiC;
-    write!(out, "{},sigma_b2,q_star,chi_1", weight_variance_key(model).unwrap_or("sigma2"))?;
-    writeln!(out, "{},phase", if with_length { ",xi_c" } else { "" })?;
-    let text = |value: Option<f64>| csv::field(&number(value));
-    for (row, sigma_b2) in diagram.y.iter().enumerate() {
-        for (column, sigma2) in diagram.x.iter().enumerate() {
-            let Cell { q_star, chi_1, xi_c, phase } = *diagram.cell(column, row);
-            write!(out, "{},{},{},{}", text(Some(*sigma2)), text(Some(*sigma_b2)), text(q_star), text(chi_1))?;
-            if with_length {
-                write!(out, ",{}", text(xi_c))?;
+impl PlainPlane {
+    pub fn write_csv(&self) -> io::Result<()> {
+        let Self { network, diagram, quantity, .. } = self;
+        let mut out = io::BufWriter::new(io::stdout().lock());
+        let with_length = *quantity == Quantity::XiC;
+        write!(out, "{},sigma_b2,q_star,chi_1", weight_variance_key(network.model()).unwrap_or("sigma2"))?;
+        writeln!(out, "{},phase", if with_length { ",xi_c" } else { "" })?;
+        let text = |value: Option<f64>| csv::field(&number(value));
+        for (row, sigma_b2) in diagram.y.iter().enumerate() {
+            for (column, sigma2) in diagram.x.iter().enumerate() {
+                let Cell { q_star, chi_1, xi_c, phase } = *diagram.cell(column, row);
+                write!(out, "{},{},{},{}", text(Some(*sigma2)), text(Some(*sigma_b2)), text(q_star), text(chi_1))?;
+                if with_length {
+                    write!(out, ",{}", text(xi_c))?;
+                }
+                writeln!(out, ",{}", phase.map_or("", |phase| phase.name()))?;
             }
-            writeln!(out, ",{}", phase.map_or("", |phase| phase.name()))?;
         }
+        out.flush()
     }
-    out.flush()
-}
 
-fn answer(
-    network: &RandomNetwork,
-    diagram: &PhaseDiagram,
-    quantity: Quantity,
-    line: &[CriticalPoint],
-    critical: &CriticalSet,
-    format: Format,
-) -> Result<Answer, CliError> {
-    let mut answer = Answer::default();
-    answer.facts(describe_network(network));
-    if format == Format::Json {
-        let key = weight_variance_key(network.model()).unwrap_or("sigma2");
-        let list = |values: &[f64]| Value::from(values.to_vec());
-        answer.fact(key, list(&diagram.x)).fact("sigma_b2", list(&diagram.y));
-        let rows = |value: fn(&Cell) -> Value| -> Value {
-            diagram.cells().chunks(diagram.x.len()).map(|row| row.iter().map(value).collect::<Vec<_>>()).collect::<Vec<_>>().into()
-        };
-        answer.fact("chi_1", rows(|cell| number(cell.chi_1)));
-        if quantity == Quantity::XiC {
-            answer.fact("xi_c", rows(|cell| number(cell.xi_c)));
+    pub fn answer(&self, format: Format) -> Result<Answer, CliError> {
+        let Self { network, diagram, quantity, critical, line } = self;
+        let mut answer = Answer::default();
+        answer.facts(describe_network(network));
+        if format == Format::Json {
+            let key = weight_variance_key(network.model()).unwrap_or("sigma2");
+            let list = |values: &[f64]| Value::from(values.to_vec());
+            answer.fact(key, list(&diagram.x)).fact("sigma_b2", list(&diagram.y));
+            let rows = |value: fn(&Cell) -> Value| -> Value {
+                diagram.cells().chunks(diagram.x.len()).map(|row| row.iter().map(value).collect::<Vec<_>>()).collect::<Vec<_>>().into()
+            };
+            answer.fact("chi_1", rows(|cell| number(cell.chi_1)));
+            if *quantity == Quantity::XiC {
+                answer.fact("xi_c", rows(|cell| number(cell.xi_c)));
+            }
+            answer.fact("q_star", rows(|cell| number(cell.q_star))).fact("phase", rows(|cell| cell.phase.map(|phase| phase.name()).into()));
+            let points = line.iter().map(|point| {
+                let mut record = Record::new();
+                record.insert("q".into(), number(point.q));
+                record.insert(key.into(), number(point.sigma2));
+                record.insert("sigma_b2".into(), number(point.sigma_b2));
+                record
+            });
+            answer.rows("critical_line", points.collect());
+        } else {
+            answer.fact("points", diagram.cells().len());
+            for name in Phase::ALL.map(Phase::name) {
+                let count = diagram.cells().iter().filter(|cell| cell.phase.is_some_and(|phase| phase.name() == name)).count();
+                answer.fact(name, count);
+            }
+            answer.fact("not allowed", diagram.cells().iter().filter(|cell| cell.phase.is_none()).count());
         }
-        answer.fact("q_star", rows(|cell| number(cell.q_star))).fact("phase", rows(|cell| cell.phase.map(|phase| phase.name()).into()));
-        let points = line.iter().map(|point| {
-            let mut record = Record::new();
-            record.insert("q".into(), number(point.q));
-            record.insert(key.into(), number(point.sigma2));
-            record.insert("sigma_b2".into(), number(point.sigma_b2));
-            record
-        });
-        answer.rows("critical_line", points.collect());
-    } else {
-        answer.fact("points", diagram.cells().len());
-        for name in ["ordered", "critical", "chaotic", "noise-limited"] {
-            let count = diagram.cells().iter().filter(|cell| cell.phase.is_some_and(|phase| phase.name() == name)).count();
-            answer.fact(name, count);
-        }
-        answer.fact("not allowed", diagram.cells().iter().filter(|cell| cell.phase.is_none()).count());
+        answer.fact("verdict", verdict::of_criticality(network, critical)?);
+        Ok(answer)
     }
-    answer.fact("verdict", verdict::of_criticality(network, critical)?);
-    Ok(answer)
 }

@@ -24,21 +24,37 @@ use crate::cli::answer::{Answer, Record, number};
   isinglass theory point --neuron sign --sigma-m2 0.333 --carry")]
 pub struct Args {
     #[command(flatten)]
-    network: NetworkArgs,
-    #[command(flatten)]
-    variances: VarianceArgs,
-    #[command(flatten)]
-    carry: CarryArgs,
+    question: Question,
     #[command(flatten)]
     output: FormatArgs,
 }
 
 impl Args {
     pub fn run(self) -> Result<(), CliError> {
+        Ok(self.question.describe()?.print(self.output.format)?)
+    }
+}
+
+/// Fixed points, slopes, depth scales and the phase at one initialisation.
+#[derive(Debug, Clone, clap::Args)]
+pub struct Question {
+    /// Which network.
+    #[command(flatten)]
+    pub network: NetworkArgs,
+    /// Which initialisation.
+    #[command(flatten)]
+    pub variances: VarianceArgs,
+    /// Whether fields are carried.
+    #[command(flatten)]
+    pub carry: CarryArgs,
+}
+
+impl Question {
+    pub(crate) fn describe(&self) -> Result<Answer, CliError> {
         let network = self.network.network()?;
         let field = self.variances.field(&network)?;
         if self.carry.carry {
-            return carried::point(&field, self.output.format);
+            return carried::point(&field);
         }
         let point = Point::of(&field)?;
         let mut answer = Answer::default();
@@ -47,7 +63,7 @@ impl Args {
             .facts(describe_variances(network.model(), field.sigma2(), field.sigma_b2()))
             .facts(describe_point(&point))
             .fact("verdict", verdict::of_point(&field, &point)?);
-        Ok(answer.print(self.output.format)?)
+        Ok(answer)
     }
 }
 

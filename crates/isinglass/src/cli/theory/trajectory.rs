@@ -1,7 +1,8 @@
 //! `isinglass theory trajectory`.
 
-use isinglass_theory::Correlation;
+use isinglass_lab::chart::Figure;
 use isinglass_theory::activation::FieldPair;
+use isinglass_theory::{CarriedState, Correlation, MeanField};
 
 use super::carried::{self, CarryArgs};
 use super::network::{NetworkArgs, OutputArgs, VarianceArgs, describe_network, describe_variances, title, usage};
@@ -22,49 +23,77 @@ use crate::cli::answer::{Answer, Record, number};
   isinglass theory trajectory --neuron sign --sigma-m2 0.333 --depth 100 --carry --plot carried.svg")]
 pub struct Args {
     #[command(flatten)]
-    network: NetworkArgs,
-    #[command(flatten)]
-    variances: VarianceArgs,
-    #[command(flatten)]
-    carry: CarryArgs,
-
-    /// Number of layers
-    #[arg(long, default_value_t = 30, allow_hyphen_values = true)]
-    depth: usize,
-
-    /// Variance of the first signal's field in layer 0 [default: 1]
-    #[arg(long, value_name = "Q", allow_hyphen_values = true)]
-    q_a: Option<f64>,
-
-    /// Variance of the second signal's field in layer 0 [default: 1]
-    #[arg(long, value_name = "Q", allow_hyphen_values = true)]
-    q_b: Option<f64>,
-
-    /// Correlation of the two signals in layer 0
-    #[arg(long, default_value_t = 0.5, allow_hyphen_values = true, conflicts_with = "one_minus_c")]
-    c: f64,
-
-    /// The same as its distance from 1, for signals closer than rounding (for example 1e-20)
-    #[arg(long, value_name = "DELTA", allow_hyphen_values = true)]
-    one_minus_c: Option<f64>,
-
-    /// Start from inputs that are not random, of variance |x|²/N (one number, or one for each signal: 0.1,0.2)
-    #[arg(long, value_name = "V", value_delimiter = ',', num_args = 1, conflicts_with_all = ["q_a", "q_b"], allow_hyphen_values = true)]
-    input_variance: Option<Vec<f64>>,
-
+    question: Question,
     #[command(flatten)]
     output: OutputArgs,
 }
 
 impl Args {
     pub fn run(self) -> Result<(), CliError> {
+        let plot = self.output.plot()?;
+        let signals = self.question.follow()?;
+        if let Some(path) = plot {
+            signals.figure().save(path)?;
+        }
+        Ok(signals.answer().print(self.output.format())?)
+    }
+}
+
+/// A pair of signals, layer by layer.
+#[derive(Debug, Clone, clap::Args)]
+pub struct Question {
+    /// Which network.
+    #[command(flatten)]
+    pub network: NetworkArgs,
+    /// Which initialisation.
+    #[command(flatten)]
+    pub variances: VarianceArgs,
+    /// Whether fields are carried.
+    #[command(flatten)]
+    pub carry: CarryArgs,
+
+    /// Number of layers
+    #[arg(long, default_value_t = 30, allow_hyphen_values = true)]
+    pub depth: usize,
+
+    /// Variance of the first signal's field in layer 0 [default: 1]
+    #[arg(long, value_name = "Q", allow_hyphen_values = true)]
+    pub q_a: Option<f64>,
+
+    /// Variance of the second signal's field in layer 0 [default: 1]
+    #[arg(long, value_name = "Q", allow_hyphen_values = true)]
+    pub q_b: Option<f64>,
+
+    /// Correlation of the two signals in layer 0
+    #[arg(long, default_value_t = 0.5, allow_hyphen_values = true, conflicts_with = "one_minus_c")]
+    pub c: f64,
+
+    /// The same as its distance from 1, for signals closer than rounding (for example 1e-20)
+    #[arg(long, value_name = "DELTA", allow_hyphen_values = true)]
+    pub one_minus_c: Option<f64>,
+
+    /// Start from inputs that are not random, of variance |x|²/N (one number, or one for each signal: 0.1,0.2)
+    #[arg(long, value_name = "V", value_delimiter = ',', num_args = 1, conflicts_with_all = ["q_a", "q_b"], allow_hyphen_values = true)]
+    pub input_variance: Option<Vec<f64>>,
+}
+
+/// What became of them.
+pub struct Signals {
+    field: MeanField,
+    start: FieldPair,
+    layers: Vec<FieldPair>,
+    /// What was carried, if fields are.
+    carried: Option<Vec<Option<CarriedState>>>,
+}
+
+impl Question {
+    pub(crate) fn follow(&self) -> Result<Signals, CliError> {
         const DEEPEST: usize = 10_000_000;
         if self.depth > DEEPEST {
             return Err(usage(format!("--depth {}: at most {DEEPEST} layers", self.depth)));
         }
         let network = self.network.network()?;
         let field = self.variances.field(&network)?;
-        let plot = self.output.plot()?;
         let correlation = match self.one_minus_c {
             Some(deficit) => Correlation::from_deficit(deficit)?,
             None => Correlation::new(self.c)?,
@@ -75,25 +104,33 @@ impl Args {
             Some(&[q_a, q_b]) => (FieldPair { q_a, q_b, correlation }, true),
             Some(_) => return Err(usage("--input-variance takes one number, or two separated by a comma")),
         };
-        let states = if self.carry.carry { carried::trajectory(&field, start, from_inputs, self.depth)? } else { Vec::new() };
-        let layers = match from_inputs {
-            _ if self.carry.carry => states.iter().map(|state| *state.as_ref().map_or(&start, |state| state.fields())).collect(),
-            true => field.trajectory_from_inputs(start, self.depth)?,
-            false => field.trajectory(start, self.depth)?,
+        let carried = if self.carry.carry { Some(carried::trajectory(&field, start, from_inputs, self.depth)?) } else { None };
+        let layers = match (&carried, from_inputs) {
+            (Some(states), _) => states.iter().map(|state| *state.as_ref().map_or(&start, |state| state.fields())).collect(),
+            (None, true) => field.trajectory_from_inputs(start, self.depth)?,
+            (None, false) => field.trajectory(start, self.depth)?,
         };
-        if let Some(path) = plot {
-            let title = format!("{}{}", title(&field), if self.carry.carry { ", carried" } else { "" });
-            super::pictures::trajectory(&title, &layers).save(path)?;
-        }
+        Ok(Signals { field, start, layers, carried })
+    }
+}
+
+impl Signals {
+    pub fn answer(&self) -> Answer {
+        let network = self.field.network();
         let mut answer = Answer::default();
-        answer.facts(describe_network(&network)).facts(describe_variances(network.model(), field.sigma2(), field.sigma_b2()));
-        if self.carry.carry {
-            let rows = states.iter().enumerate().map(|(layer, state)| carried::describe_layer(layer, state.as_ref(), &start));
+        answer.facts(describe_network(network)).facts(describe_variances(network.model(), self.field.sigma2(), self.field.sigma_b2()));
+        if let Some(states) = &self.carried {
+            let rows = states.iter().enumerate().map(|(layer, state)| carried::describe_layer(layer, state.as_ref(), &self.start));
             answer.fact("carry", true).rows("layers", rows.collect());
         } else {
-            answer.rows("layers", layers.iter().enumerate().map(|(layer, pair)| describe_layer(layer, pair)).collect());
+            answer.rows("layers", self.layers.iter().enumerate().map(|(layer, pair)| describe_layer(layer, pair)).collect());
         }
-        Ok(answer.print(self.output.format())?)
+        answer
+    }
+
+    pub fn figure(&self) -> Figure {
+        let title = format!("{}{}", title(&self.field), if self.carried.is_some() { ", carried" } else { "" });
+        super::pictures::trajectory(&title, &self.layers)
     }
 }
 

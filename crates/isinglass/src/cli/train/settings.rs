@@ -200,9 +200,9 @@ pub struct OptimiserArgs {
 }
 
 impl OptimiserArgs {
-    /// Whether the learning rate, or the rule that it belongs to, is given.
+    /// Whether the learning rate is given.
     pub fn has_rate(&self) -> bool {
-        self.lr.is_some() || self.optimizer.is_some_and(|optimizer| optimizer != Optimizer::Adam)
+        self.lr.is_some()
     }
 
     pub fn apply(&self, config: &mut RunConfig) {
