@@ -29,6 +29,7 @@ pub(crate) mod config;
 mod data;
 mod error;
 mod evaluation;
+mod fit;
 mod inspection;
 pub(crate) mod lock;
 mod metrics;
@@ -43,14 +44,14 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use isinglass_data::Dataset;
 use isinglass_net::{Checkpoint, Features, Partition};
 use serde_json::Value;
 
 pub use config::{RunConfig, check_samples};
-pub use data::{check_fit, examples, values};
+pub use data::{DataShape, check_fit, examples, values};
 pub use error::RunError;
 pub use evaluation::{Evaluation, Sampling, Scores};
+pub use fit::{Fit, Fitted, Halt};
 pub use inspection::{InitialisationSummary, Inspection, LayerSummary, NetworkSummary, Size};
 use lock::Lock;
 pub use metrics::read_metrics;
@@ -156,10 +157,11 @@ impl RunConfig {
     /// # Errors
     ///
     /// If there is no such network, or no example is left to train with.
-    pub fn check_with(&self, data: &Dataset) -> Result<(), RunError> {
-        self.network_config(data.train.image_len(), data.classes)?;
-        Partition::new(data.train.len(), &self.train_config()?)?;
-        let (height, width) = data.train.shape();
+    pub fn check_with(&self, data: impl Into<DataShape>) -> Result<(), RunError> {
+        let data = data.into();
+        self.network_config(data.inputs(), data.classes)?;
+        Partition::new(data.examples, &self.train_config()?)?;
+        let (height, width) = data.size;
         if self.augment > 0 && (self.features_of(data) != Features::Image || height != width || self.augment >= width) {
             return Err(RunError::Setting(format!(
                 "augment = {}: only square images can be shifted, by less than their side, and these examples are {height} × {width}",

@@ -145,9 +145,18 @@ impl Checkpoint {
     ///
     /// [`Error::Write`]; an earlier file is then unchanged.
     pub fn save(&self, path: &Path) -> Result<(), Error> {
+        self.snapshot().save(path)
+    }
+
+    /// The contents of the file that [`Checkpoint::save`] writes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        self.snapshot().into_bytes()
+    }
+
+    fn snapshot(&self) -> Snapshot<'_> {
         let layers = self.network.layers().iter().zip(&self.optimizer);
         let layers = layers.map(|(layer, state)| StoredLayer::new(layer.spec(), layer.inputs(), layer.means(), layer.bias(), state));
-        let snapshot = Snapshot {
+        Snapshot {
             network: self.network.frame(),
             train: &self.train,
             state: self.state,
@@ -155,8 +164,7 @@ impl Checkpoint {
             examples: self.examples,
             data: &self.data,
             layers: layers.collect(),
-        };
-        snapshot.save(path)
+        }
     }
 
     /// Reads a file.

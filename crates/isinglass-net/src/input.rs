@@ -69,7 +69,7 @@ impl InputRule {
     }
 
     /// One offset and scale for bytes.
-    pub(crate) fn of_bytes(preprocessing: Preprocessing) -> Self {
+    pub fn of_bytes(preprocessing: Preprocessing) -> Self {
         Self { quantiser: None, preprocessing, of_bytes: Some(true) }
     }
 
@@ -158,7 +158,7 @@ impl InputRule {
     }
 
     /// Whether the values were bytes, or became bytes, when the rule was chosen; `None` if nothing is known.
-    pub(crate) fn are_bytes(&self) -> Option<bool> {
+    pub fn are_bytes(&self) -> Option<bool> {
         self.of_bytes
     }
 

@@ -14,15 +14,14 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use isinglass_data::{Dataset, Pixels};
 use isinglass_net::{
     Carry, CarryChoice, Features, Goal, Init, Initialisation, Means, NetworkConfig, Neuron, Optimizer, Schedule, Surrogate, TrainConfig,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::RunError;
 use super::toml_text::from_toml;
+use super::{DataShape, RunError};
 use spellings::{carry_or_truth, is_off, list_of_neurons, neuron_text, on_or_off, one_or_many};
 
 mod spellings;
@@ -292,13 +291,13 @@ impl RunConfig {
     /// # Errors
     ///
     /// Those of [`RunConfig::resolved`], and if there is no such network, the theory has no initialisation for it, or no example is left to train with.
-    pub fn resolved_for(self, data: &Dataset) -> Result<Self, RunError> {
-        let mut config = self.resolved()?;
+    pub fn resolved_for(self, data: impl Into<DataShape>) -> Result<Self, RunError> {
+        let (mut config, data) = (self.resolved()?, data.into());
         config.check_with(data)?;
         if config.carry == Some(Carry::Auto) {
             config.carry = Some(if config.carry_choice(data)?.carry { Carry::On } else { Carry::Off });
         }
-        Initialisation::new(&config.network_config(data.train.image_len(), data.classes)?)?;
+        Initialisation::new(&config.network_config(data.inputs(), data.classes)?)?;
         config.features = Some(config.features_of(data));
         Ok(config)
     }
@@ -308,19 +307,24 @@ impl RunConfig {
     /// # Errors
     ///
     /// If there is no such network, or the theory does not cover it.
-    pub fn carry_choice(&self, data: &Dataset) -> Result<CarryChoice, RunError> {
-        let plain = Self { carry: None, ..self.clone() };
-        let network = plain.network_config(data.train.image_len(), data.classes)?;
+    pub fn carry_choice(&self, data: impl Into<DataShape>) -> Result<CarryChoice, RunError> {
+        let (plain, data) = (Self { carry: None, ..self.clone() }, data.into());
+        let network = plain.network_config(data.inputs(), data.classes)?;
         Ok(self.carry.unwrap_or(Carry::Off).resolve(&network)?)
     }
 
-    /// What the columns of these data are, if the settings do not say so: bytes and pictures of real numbers are images, rows of real numbers tables.
-    pub fn features_of(&self, data: &Dataset) -> Features {
-        let usual = match data.train.pixels() {
-            Pixels::Floats(_) if data.train.shape().0 == 1 => Features::Table,
-            _ => Features::Image,
-        };
-        self.features.unwrap_or(usual)
+    /// What the columns of these data are: as the settings say, else what is usual for them.
+    pub fn features_of(&self, data: impl Into<DataShape>) -> Features {
+        self.features.unwrap_or(data.into().features)
+    }
+
+    /// The learning rate for settings that name none: [`TrainConfig::advised_lr`] with Adam, else the default of files.
+    pub fn advised_lr(&self) -> f64 {
+        let goal = self.goal.unwrap_or(if self.surrogate.has_binary_weights() { Goal::Binary } else { Goal::Surrogate });
+        match self.optimizer {
+            Optimizer::Adam => TrainConfig::advised_lr(self.surrogate, goal),
+            _ => TrainConfig::default().lr,
+        }
     }
 
     /// Neurons of every hidden layer.

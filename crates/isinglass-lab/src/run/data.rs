@@ -3,9 +3,40 @@
 use std::path::Path;
 
 use isinglass_data::{Dataset, Pixels, Split};
-use isinglass_net::{Examples, NetworkConfig, Values};
+use isinglass_net::{Examples, Features, NetworkConfig, Values};
 
 use super::{RunConfig, RunError};
+
+/// What settings have to know of their data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DataShape {
+    /// Number of training examples.
+    pub examples: usize,
+    /// Height and width of an example; rows of a table have height 1.
+    pub size: (usize, usize),
+    /// Number of classes.
+    pub classes: usize,
+    /// What the columns are, unless the settings say otherwise.
+    pub features: Features,
+}
+
+impl DataShape {
+    /// Values per example.
+    pub fn inputs(&self) -> usize {
+        self.size.0 * self.size.1
+    }
+}
+
+impl From<&Dataset> for DataShape {
+    /// Bytes and pictures of real numbers are images, rows of real numbers tables.
+    fn from(data: &Dataset) -> Self {
+        let features = match data.train.pixels() {
+            Pixels::Floats(_) if data.train.shape().0 == 1 => Features::Table,
+            _ => Features::Image,
+        };
+        Self { examples: data.train.len(), size: data.train.shape(), classes: data.classes, features }
+    }
+}
 
 impl RunConfig {
     /// Reads the data. They are looked for in `directory`, else where the run found them before, else where

@@ -1,7 +1,7 @@
 //! What a network consists of, and what it looks like inside.
 
 use isinglass_data::Dataset;
-use isinglass_net::{Diagnosis, Initialisation, Layer, LayerDiagnosis, LayerSpec, Network, Partition};
+use isinglass_net::{Diagnosis, Examples, Initialisation, Layer, LayerDiagnosis, LayerSpec, Network, Partition};
 use serde::Serialize;
 
 use super::RunError;
@@ -114,8 +114,18 @@ impl Inspection {
     ///
     /// If data and network do not fit, or the network was not drawn.
     pub fn new(network: &Network, data: &Dataset, partition: &Partition, threads: usize) -> Result<Self, RunError> {
+        check_fit(network.config(), data)?;
+        Self::with_examples(network, &examples(&data.train, network.config().classes)?, partition.train(), threads)
+    }
+
+    /// The same with examples in memory, as many of those at `indices` as are needed.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Inspection::new`].
+    pub fn with_examples(network: &Network, examples: &Examples<'_>, indices: &[u32], threads: usize) -> Result<Self, RunError> {
         let config = network.config();
-        let mut diagnosis = diagnose(network, data, partition, threads)?;
+        let mut diagnosis = diagnose(network, examples, indices, threads)?;
         let (Some(initial), Some(initialisation)) = (network.initial()?, network.initialisation()) else {
             return Err(RunError::Setting(
                 "the network's layers were given, not drawn: there is no initial network to compare it with".into(),
@@ -142,11 +152,8 @@ impl Inspection {
 }
 
 /// The diagnosis on some of the training examples.
-pub(crate) fn diagnose(network: &Network, data: &Dataset, partition: &Partition, threads: usize) -> Result<Diagnosis, RunError> {
-    check_fit(network.config(), data)?;
-    let train = examples(&data.train, network.config().classes)?;
-    let indices = &partition.train()[..partition.train().len().min(EXAMPLES)];
-    Ok(Diagnosis::new(network, &train, indices, threads)?)
+pub(crate) fn diagnose(network: &Network, examples: &Examples<'_>, indices: &[u32], threads: usize) -> Result<Diagnosis, RunError> {
+    Ok(Diagnosis::new(network, examples, &indices[..indices.len().min(EXAMPLES)], threads)?)
 }
 
 fn mean_square(values: &[f32]) -> f64 {

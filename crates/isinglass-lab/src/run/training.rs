@@ -231,18 +231,12 @@ fn prepare<'a>(
 ) -> Result<(Trainer<'a>, Option<(Value, Reach)>), RunError> {
     let examples: Examples<'a> = examples(&data.train, data.classes)?;
     let look = |network: &Network, partition: &Partition| {
-        let mut diagnosis = diagnose(network, data, partition, threads)?;
+        let mut diagnosis = diagnose(network, &examples, partition.train(), threads)?;
         diagnosis.count_flips(network, network)?;
         let line = json!({ "kind": "diagnosis", "when": "start", "step": 0, "layers": diagnosis.layers });
         Ok::<_, RunError>((line, Reach::new(network, train)))
     };
-    let initial = || {
-        let partition = Partition::new(examples.len(), train)?;
-        let mut network = config.init(train.seed)?;
-        network.set_input(InputRule::choose(examples.values(), examples.features(), partition.train(), features)?)?;
-        network.set_class_names(data.train.class_names().map(<[String]>::to_vec))?;
-        Ok::<_, RunError>((network, partition))
-    };
+    let initial = || initial_network(config, train, &examples, features, data.train.class_names());
     let Some(checkpoint) = checkpoint else {
         let (network, partition) = initial()?;
         let begin = if begins { Some(look(&network, &partition)?) } else { None };
@@ -255,6 +249,21 @@ fn prepare<'a>(
         None
     };
     Ok((Trainer::resume(checkpoint, &examples)?.with_threads(threads), begin))
+}
+
+/// The network that a run begins with, and which of the examples are for what.
+pub(crate) fn initial_network(
+    config: &NetworkConfig,
+    train: &TrainConfig,
+    examples: &Examples<'_>,
+    features: Features,
+    class_names: Option<&[String]>,
+) -> Result<(Network, Partition), RunError> {
+    let partition = Partition::new(examples.len(), train)?;
+    let mut network = config.init(train.seed)?;
+    network.set_input(InputRule::choose(examples.values(), examples.features(), partition.train(), features)?)?;
+    network.set_class_names(class_names.map(<[String]>::to_vec))?;
+    Ok((network, partition))
 }
 
 fn not_drawn() -> RunError {

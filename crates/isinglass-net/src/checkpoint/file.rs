@@ -71,6 +71,19 @@ pub(crate) struct Snapshot<'a> {
 impl Snapshot<'_> {
     /// Writes the file atomically.
     pub fn save(self, path: &Path) -> Result<(), Error> {
+        let failed = |source: std::io::Error| Error::Write { path: path.display().to_string(), source };
+        self.with_contents(|text, tensors| isinglass_files::write_with(path, |out| write_tensors(out, text, tensors))).map_err(failed)
+    }
+
+    /// The file's contents.
+    pub fn into_bytes(self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        self.with_contents(|text, tensors| write_tensors(&mut bytes, text, tensors)).expect("memory takes all that is written");
+        bytes
+    }
+
+    /// Hands the metadata's text and the tensors to `write`.
+    fn with_contents(self, write: impl FnOnce(String, &[(String, Array<'_>)]) -> io::Result<()>) -> io::Result<()> {
         let Self { network: Frame { config, input, class_names, drawn }, layers, .. } = self;
         let mut tensors: Vec<(String, Array<'_>)> = layers.iter().enumerate().flat_map(|(index, layer)| layer.tensors(index)).collect();
         if let Some(quantiser) = input.quantiser() {
@@ -96,11 +109,8 @@ impl Snapshot<'_> {
             data: self.data.to_owned(),
             sha256: String::new(),
         };
-        let failed = |source: std::io::Error| Error::Write { path: path.display().to_string(), source };
-        let text_of = |metadata: &Metadata| metadata.text().map_err(|error| failed(error.into()));
-        metadata.sha256 = sum_of(&text_of(&metadata)?, tensors.iter().map(|(_, array)| array.data()));
-        let text = text_of(&metadata)?;
-        isinglass_files::write_with(path, |out| write_tensors(out, text, &tensors)).map_err(failed)
+        metadata.sha256 = sum_of(&metadata.text()?, tensors.iter().map(|(_, array)| array.data()));
+        write(metadata.text()?, &tensors)
     }
 }
 

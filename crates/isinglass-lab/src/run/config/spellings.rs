@@ -15,7 +15,7 @@ pub(super) fn is_off<T: Default + PartialEq>(value: &T) -> bool {
 /// `carry = "auto"`, `"on"`, `"off"`, or TOML's own truth values.
 pub(super) fn carry_or_truth<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Carry>, D::Error> {
     #[derive(Deserialize)]
-    #[serde(untagged, expecting = "\"auto\", \"on\", \"off\", true or false")]
+    #[serde(untagged, expecting = "carry is \"auto\", \"on\", \"off\", true or false")]
     enum Choice {
         Bool(bool),
         Name(Carry),
