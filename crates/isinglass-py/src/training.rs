@@ -1,0 +1,135 @@
+//! Training on arrays, as `isinglass train` does with the same settings.
+
+use std::time::{Duration, Instant};
+
+use isinglass::lab::run::{self, DataShape, Event, Fit, Fitted, Halt, RunConfig};
+use isinglass::net::{Carry, Features};
+use numpy::PyReadonlyArray1;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use serde_json::{Value, json};
+
+use crate::arrays::Rows;
+use crate::errors::{raise, wrong};
+use crate::network::Network;
+use crate::threads_or_all;
+use crate::values::{describe, drawn, from_python, settings_from_python, to_python};
+
+/// How often Python is asked whether to go on, and told about steps.
+const INTERVAL: Duration = Duration::from_millis(50);
+
+/// What `train` returns: the network, its epochs, facts, and what stopped it.
+type Trained<'py> = (Network, Bound<'py, PyList>, Bound<'py, PyDict>, Option<PyErr>);
+
+/// Trains a network on rows and labels; with `start`, continues its training.
+#[pyfunction]
+#[allow(clippy::too_many_arguments)] // Called by one function of the package.
+pub fn train<'py>(
+    py: Python<'py>,
+    settings: &Bound<'py, PyDict>,
+    x: Rows<'py>,
+    y: PyReadonlyArray1<'py, u8>,
+    classes: usize,
+    class_names: Option<Vec<String>>,
+    image: Option<(usize, usize)>,
+    start: Option<Py<Network>>,
+    threads: usize,
+    watch: Option<Py<PyAny>>,
+) -> PyResult<Trained<'py>> {
+    let (rows, columns) = x.shape();
+    let usual = Features::usual(x.values()?);
+    let size = image.unwrap_or_else(|| square_or_row(columns, usual));
+    let data = DataShape { examples: rows, size, classes, features: usual };
+    let examples = x.examples(&y, classes)?;
+    let mut watcher = Watcher { watch, failure: None, looked: Instant::now() };
+    let threads = threads_or_all(threads);
+    let (fitted, config) = match start {
+        Some(network) => {
+            let checkpoint = network.get().checkpoint.clone();
+            let fitted = py.detach(|| Fit::resume(checkpoint, &examples, threads, &mut |event| watcher.see(&event)));
+            (fitted, Value::Null)
+        }
+        None => {
+            let config = run_config(settings)?;
+            let fit = py.detach(|| Fit::new(config, data, class_names)).map_err(raise)?;
+            let config = fit.config().to_json();
+            (py.detach(|| fit.run(&examples, threads, &mut |event| watcher.see(&event))), config)
+        }
+    };
+    let Fitted { checkpoint, history, notices, halt } = fitted.map_err(raise)?;
+    let network = checkpoint.network().config();
+    let facts = json!({
+        "config": config,
+        "notices": notices,
+        "network": { "shape": network.shape(), "surrogate": network.surrogate, "neuron": network.neuron.to_string() },
+    });
+    let history = history.iter().map(|line| to_python(py, line)).collect::<PyResult<Vec<_>>>()?;
+    let stopped = watcher.failure.filter(|_| halt.is_some());
+    Ok((checkpoint.into(), PyList::new(py, history)?, describe(py, &facts)?, stopped))
+}
+
+/// Images are taken for square ones where they can be: only shifting them asks for their size.
+fn square_or_row(columns: usize, features: Features) -> (usize, usize) {
+    let side = columns.isqrt();
+    if features == Features::Image && side * side == columns { (side, side) } else { (1, columns) }
+}
+
+/// The settings that these flags would mean on the command line.
+fn run_config(settings: &Bound<'_, PyDict>) -> PyResult<RunConfig> {
+    let given = settings_from_python(settings)?;
+    let has_rate = given.contains_key("lr");
+    let Value::Object(mut all) = (RunConfig { carry: Some(Carry::Auto), ..RunConfig::default() }).to_json() else {
+        unreachable!("settings are an object")
+    };
+    all.extend(given);
+    let mut config: RunConfig = serde_json::from_value(Value::Object(all)).map_err(|error| wrong(error.to_string()))?;
+    if !has_rate {
+        config.lr = config.advised_lr();
+    }
+    Ok(config)
+}
+
+/// Tells Python what happens, and listens to it.
+struct Watcher {
+    watch: Option<Py<PyAny>>,
+    failure: Option<PyErr>,
+    looked: Instant,
+}
+
+impl Watcher {
+    fn see(&mut self, event: &Event<'_>) -> Result<(), Halt> {
+        let news = match event {
+            Event::Step { .. } if self.looked.elapsed() < INTERVAL => return Ok(()),
+            Event::Step { step, progress } => json!({
+                "kind": "step", "step": progress.step, "steps": progress.steps, "epoch": progress.epoch, "epochs": progress.epochs, "loss": step.loss,
+            }),
+            Event::Epoch(line) => (*line).clone(),
+            _ => return Ok(()),
+        };
+        self.looked = Instant::now();
+        let told = Python::attach(|py| {
+            py.check_signals()?;
+            match &self.watch {
+                Some(watch) => watch.call1(py, (to_python(py, &news)?,)).map(drop),
+                None => Ok(()),
+            }
+        });
+        told.map_err(|error| {
+            self.failure.get_or_insert(error);
+            Halt
+        })
+    }
+}
+
+/// The curves of a training, as SVG or PNG.
+#[pyfunction]
+pub fn curves<'py>(py: Python<'py>, facts: &Bound<'py, PyAny>, history: &Bound<'py, PyAny>, png: bool) -> PyResult<Bound<'py, PyAny>> {
+    let Value::Array(lines) = from_python(history)? else { return Err(wrong("the history is a list of epochs")) };
+    drawn(py, &run::curves(&from_python(facts)?, &lines), png)
+}
+
+/// The inside of a network, as SVG or PNG.
+#[pyfunction]
+pub fn insides<'py>(py: Python<'py>, inspection: &Bound<'py, PyAny>, png: bool) -> PyResult<Bound<'py, PyAny>> {
+    drawn(py, &run::insides(&from_python(inspection)?).map_err(raise)?, png)
+}

@@ -1,0 +1,59 @@
+"""What the tests share: small data, the command line, and data sets where they can be found."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+Example = tuple[NDArray[Any], NDArray[Any]]
+
+
+def run_command(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Runs the command line that the package installs."""
+    return subprocess.run([sys.executable, "-m", "isinglass", *arguments], capture_output=True, text=True, cwd=cwd, check=False)
+
+
+@pytest.fixture
+def cli() -> Callable[..., Any]:
+    """Runs a command and reads the JSON that it prints."""
+
+    def run(*arguments: str) -> Any:
+        result = run_command(*arguments, "--format", "json")
+        assert result.returncode == 0, result.stderr
+        return json.loads(result.stdout)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def bars() -> Example:
+    """Small images with a bright row or a bright column: bytes, two classes."""
+    rng = np.random.default_rng(1)
+    images = rng.integers(0, 90, (400, 8, 8), dtype=np.uint8)
+    labels = rng.integers(0, 2, 400).astype(np.uint8)
+    for image, label, place in zip(images, labels, rng.integers(0, 8, 400)):
+        if label:
+            image[:, place] = 230
+        else:
+            image[place, :] = 230
+    return images.reshape(400, 64), labels
+
+
+@pytest.fixture(scope="session")
+def mnist() -> Any:
+    """MNIST, where ISINGLASS_DATA names its directory."""
+    directory = os.environ.get("ISINGLASS_DATA")
+    if not directory:
+        pytest.skip("ISINGLASS_DATA does not name a directory with MNIST")
+    import isinglass as ig
+
+    return ig.datasets.load("mnist", directory)
