@@ -22,7 +22,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Examples, Network, Partition, TrainConfig};
+use crate::{Error, Examples, Goal, Means, Network, Optimizer, Partition, TrainConfig};
 
 pub(crate) use arrays::{OptimizerState, StoredLayer};
 pub(crate) use file::Snapshot;
@@ -79,6 +79,36 @@ pub struct Checkpoint {
 }
 
 impl Checkpoint {
+    /// A checkpoint of a network that was not trained here: it names no examples, and training cannot resume from it.
+    ///
+    /// ```
+    /// use isinglass_net::{Checkpoint, Init, Network};
+    ///
+    /// let network = Network::builder(4).hidden([3]).classes(2).init(Init::Auto, 1)?;
+    /// let checkpoint = Checkpoint::at_rest(network.clone());
+    /// assert_eq!(Checkpoint::from_bytes(&checkpoint.to_bytes()).unwrap().into_network(), network);
+    /// # Ok::<(), isinglass_net::Error>(())
+    /// ```
+    pub fn at_rest(network: Network) -> Self {
+        let train = TrainConfig {
+            goal: Goal::Surrogate,
+            means: Means::Clip,
+            optimizer: Optimizer::Sgd,
+            epochs: 1,
+            validation: 0.0,
+            ..TrainConfig::default()
+        };
+        Self {
+            optimizer: network.layers().iter().map(|_| OptimizerState::default()).collect(),
+            partition: Partition::from_indices(vec![0], Vec::new(), 1).expect("one example of one"),
+            network,
+            train,
+            state: State::default(),
+            examples: 1,
+            data: String::new(),
+        }
+    }
+
     /// The network.
     pub fn network(&self) -> &Network {
         &self.network

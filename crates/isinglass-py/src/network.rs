@@ -5,10 +5,7 @@ use std::path::PathBuf;
 use isinglass::bits::{Preprocessing, Quantiser};
 use isinglass::lab::provenance::{Draws, provenance};
 use isinglass::lab::run::{InitialisationSummary, Inspection};
-use isinglass::net::{
-    Checkpoint, Examples, Goal, Gradients, InputRule, Layer, Means, Network as Net, NetworkConfig, Optimizer, Partition, Surrogate,
-    TrainConfig, Trainer, Values,
-};
+use isinglass::net::{Carry, Checkpoint, Gradients, InputRule, Layer, Network as Net, NetworkConfig, Surrogate, Values};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -34,7 +31,8 @@ impl Network {
     #[staticmethod]
     fn draw(py: Python<'_>, config: &Bound<'_, PyDict>, seed: u64) -> PyResult<Self> {
         let config = network_config(config)?;
-        py.detach(|| Self::at_rest(config.init(seed)?)).map_err(raise)
+        let network = py.detach(|| config.init(seed)).map_err(raise)?;
+        Ok(Checkpoint::at_rest(network).into())
     }
 
     #[staticmethod]
@@ -42,6 +40,7 @@ impl Network {
         config: &Bound<'_, PyDict>,
         layers: Vec<(PyReadonlyArray2<'_, f32>, PyReadonlyArray1<'_, f32>)>,
         input: Option<&Bound<'_, PyDict>>,
+        class_names: Option<Vec<String>>,
     ) -> PyResult<Self> {
         let config = network_config(config)?;
         let specs = config.layers().map_err(raise)?;
@@ -62,7 +61,8 @@ impl Network {
         if let Some(input) = input {
             network.set_input(input_rule(input)?).map_err(raise)?;
         }
-        Self::at_rest(network).map_err(raise)
+        network.set_class_names(class_names).map_err(raise)?;
+        Ok(Checkpoint::at_rest(network).into())
     }
 
     #[staticmethod]
@@ -234,23 +234,6 @@ impl Network {
     fn network(&self) -> &Net {
         self.checkpoint.network()
     }
-
-    /// A network that is not in training: its checkpoint names no data.
-    fn at_rest(network: Net) -> Result<Self, isinglass::net::Error> {
-        let config = network.config();
-        let train = TrainConfig {
-            goal: Goal::Surrogate,
-            means: Means::Clip,
-            optimizer: Optimizer::Sgd,
-            epochs: 1,
-            validation: 0.0,
-            ..TrainConfig::default()
-        };
-        let (nothing, label) = (vec![0u8; config.inputs], [0]);
-        let examples = Examples::new(&nothing, config.inputs, &label, config.classes)?;
-        let partition = Partition::from_indices(vec![0], Vec::new(), 1)?;
-        Ok(Trainer::prepared(network, train, &examples, partition)?.checkpoint()?.into())
-    }
 }
 
 impl From<Checkpoint> for Network {
@@ -268,7 +251,13 @@ fn network_config(dict: &Bound<'_, PyDict>) -> PyResult<NetworkConfig> {
         let surrogate: Surrogate = surrogate.parse().map_err(|error: isinglass::net::Error| raise(error))?;
         settings.insert("neuron".into(), surrogate.default_neuron().to_string().into());
     }
-    let config: NetworkConfig = serde_json::from_value(Value::Object(settings)).map_err(|error| wrong(error.to_string()))?;
+    let carry = match settings.remove("carry") {
+        Some(Value::String(choice)) => choice.parse().map_err(|error: isinglass::net::Error| raise(error))?,
+        Some(Value::Bool(true)) => Carry::On,
+        _ => Carry::Off,
+    };
+    let mut config: NetworkConfig = serde_json::from_value(Value::Object(settings)).map_err(|error| wrong(error.to_string()))?;
+    config.carry = carry.resolve(&config).map_err(raise)?.carry;
     config.check().map_err(raise)?;
     Ok(config)
 }

@@ -91,10 +91,13 @@ class Network:
 
     @staticmethod
     def draw(config: Mapping[str, Any], seed: int) -> Network:
-        """Draws initial means. Keys of `config`: inputs, classes, hidden, surrogate, neuron, init, sigma_m2, sigma_b2, tau, carry (true or false)."""
+        """Draws initial means. Keys of `config`: inputs, classes, hidden, surrogate, neuron, init, sigma_m2, sigma_b2, tau, carry (true, false or "auto")."""
     @staticmethod
     def from_layers(
-        config: Mapping[str, Any], layers: Sequence[tuple[NDArray[np.float32], NDArray[np.float32]]], input: Mapping[str, Any] | None
+        config: Mapping[str, Any],
+        layers: Sequence[tuple[NDArray[np.float32], NDArray[np.float32]]],
+        input: Mapping[str, Any] | None,
+        class_names: Sequence[str] | None,
     ) -> Network:
         """A network of given means (outputs × inputs) and biases, the output layer last. `input` has the keys of `Network.input`."""
     @staticmethod

@@ -46,7 +46,7 @@ class Network:
 
     @staticmethod
     def draw(*, seed: int = 1, **settings: Any) -> Network:
-        """An initial network. Settings: inputs, classes, hidden, surrogate, neuron, init, sigma_m2, sigma_b2, tau, carry (true or false).
+        """An initial network. Settings: inputs, classes, hidden, surrogate, neuron, init, sigma_m2, sigma_b2, tau, carry (true, false or "auto").
 
         >>> Network.draw(inputs=784, hidden=(512, 256), classes=10, init="auto").initialisation["distribution"]
         'uniform'
