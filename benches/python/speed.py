@@ -30,7 +30,7 @@ import isinglass as ig
 
 PARTNER = Path(__file__).parents[2] / "crates/isinglass-bits/benches/speed/partner.py"
 SETTINGS: dict[str, Any] = {"hidden": (256, 256), "epochs": 3, "validation": 0.0, "train_fraction": 0.5}
-SIZES = [784, 512, 512, 10]
+SHAPES = ([784, 512, 512, 10], [784, 1024, 1024, 1024, 10])
 
 
 def seconds(action: Callable[[], object]) -> float:
@@ -62,8 +62,15 @@ def fit(rounds: int) -> Iterator[tuple[str, list[float]]]:
 
 def single_images(rounds: int) -> Iterator[tuple[str, list[float]]]:
     """One image at a time, on one thread."""
+    for sizes in SHAPES:
+        shape = "-".join(map(str, sizes))
+        for name, values in images_through(sizes, rounds):
+            yield f"{shape}: {name}", values
+
+
+def images_through(sizes: list[int], rounds: int) -> Iterator[tuple[str, list[float]]]:
     digits = ig.datasets.load("digits")
-    network = ig.train(*digits.train, hidden=SIZES[1:-1], epochs=1, train_fraction=0.05, progress=False)
+    network = ig.train(*digits.train, hidden=sizes[1:-1], epochs=1, train_fraction=0.01, progress=False)
     model, image, count = network.pack(), digits.test[0][:1], 2000
     overheads, own = [], []
 
@@ -72,15 +79,15 @@ def single_images(rounds: int) -> Iterator[tuple[str, list[float]]]:
             model.predict(image)
 
     others = {name: [] for name in partner_sides()}
-    with Partner(others) as partner:
+    with Partner(list(others), sizes) as partner:
         for _ in range(rounds):
             ours = seconds(predict) / count
             overheads.append(1e6 * (ours - model._native.time_classes(image, count) / count))
             own.append(1e6 * ours)
             for name, ratios in others.items():
                 ratios.append(partner.time(name) / ours)
-    yield "predict one image, µs", own
-    yield "predict one image, µs above the call in Rust", overheads
+    yield "PackedModel.predict of one image, µs", own
+    yield "the same, µs above the call in Rust", overheads
     for name, ratios in others.items():
         yield f"one image in {name}, over PackedModel.predict", ratios
 
@@ -94,10 +101,10 @@ def partner_sides() -> list[str]:
 class Partner:
     """The other libraries, set up for one image."""
 
-    def __init__(self, sides: dict[str, list[float]]) -> None:
+    def __init__(self, sides: list[str], sizes: list[int]) -> None:
         self._process = subprocess.Popen([sys.executable, PARTNER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         for side in sides:
-            self._ask({"setup": {"side": side, "sizes": SIZES, "batch": 1, "threads": 1}})
+            self._ask({"setup": {"side": side, "sizes": sizes, "batch": 1, "threads": 1}})
 
     def time(self, side: str) -> float:
         return float(self._ask({"runs": 500, "slices": 3, "side": side})["seconds"]) / 500
@@ -140,7 +147,7 @@ def main() -> None:
         for name, values in part(arguments.rounds):
             results[name] = {"median": statistics.median(values), "least": min(values), "most": max(values)}
             if not arguments.json:
-                print(f"{name:60} {statistics.median(values):8.3g}   ({min(values):.3g} to {max(values):.3g})", flush=True)
+                print(f"{name:78} {statistics.median(values):8.3g}   ({min(values):.3g} to {max(values):.3g})", flush=True)
     if arguments.json:
         print(json.dumps({"instruction_sets": ig.instruction_sets(), "rounds": arguments.rounds, "results": results}, indent=2))
     else:

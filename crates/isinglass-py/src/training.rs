@@ -37,7 +37,8 @@ pub fn train<'py>(
     watch: Option<Py<PyAny>>,
 ) -> PyResult<Trained<'py>> {
     let (rows, columns) = x.shape();
-    let usual = Features::usual(x.values()?);
+    // As for files: pictures of real numbers are images too.
+    let usual = if image.is_some() { Features::Image } else { Features::usual(x.values()?) };
     let size = image.unwrap_or_else(|| square_or_row(columns, usual));
     let data = DataShape { examples: rows, size, classes, features: usual };
     let examples = x.examples(&y, classes)?;

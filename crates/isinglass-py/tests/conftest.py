@@ -1,26 +1,18 @@
-"""What the tests share: small data, the command line, and data sets where they can be found."""
+"""Fixtures: small data, the command line, and data sets where they can be found."""
 
 from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
+from support import Example, run_command
 
-Example = tuple[NDArray[Any], NDArray[Any]]
-
-
-def run_command(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """Runs the command line that the package installs."""
-    return subprocess.run([sys.executable, "-m", "isinglass", *arguments], capture_output=True, text=True, cwd=cwd, check=False)
-
+# Small networks gain nothing from PyTorch's threads, and lose much on a busy machine.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 @pytest.fixture
 def cli() -> Callable[..., Any]:

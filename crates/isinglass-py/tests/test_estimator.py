@@ -19,12 +19,13 @@ pytest.importorskip("sklearn")
 
 from sklearn.base import clone  # noqa: E402
 from sklearn.datasets import load_wine  # noqa: E402
+from sklearn.exceptions import NotFittedError  # noqa: E402
 from sklearn.model_selection import GridSearchCV, cross_val_score  # noqa: E402
 from sklearn.pipeline import make_pipeline  # noqa: E402
 from sklearn.preprocessing import MinMaxScaler  # noqa: E402
 from sklearn.utils.estimator_checks import parametrize_with_checks  # noqa: E402
 
-from conftest import Example, run_command  # noqa: E402
+from support import Example, run_command  # noqa: E402
 
 
 def small(**settings: Any) -> ig.BinaryMLPClassifier:
@@ -66,6 +67,19 @@ def test_the_command_line_trains_the_same_bits(bars: Example, tmp_path: Path) ->
         run = ig.read_run(out)
         assert [epoch["train"] for epoch in run.history] == [epoch["train"] for epoch in clf.history_]
         assert run.network.score(x, y) == clf.score(x, y)
+
+
+def test_pictures_of_real_numbers_are_images(bars: Example, tmp_path: Path) -> None:
+    x, y = bars
+    pictures = (x / np.float32(255)).reshape(-1, 8, 8).astype(np.float32)
+    np.save(tmp_path / "x.npy", pictures)
+    np.save(tmp_path / "y.npy", y)
+    files = [word for part in ("train", "test") for word in (f"--{part}-images", str(tmp_path / "x.npy"), f"--{part}-labels", str(tmp_path / "y.npy"))]
+    result = run_command("train", *files, "--hidden", "33,17", "--epochs", "4", "--batch", "16", "--seed", "3", "--out", str(tmp_path / "run"))
+    assert result.returncode == 0, result.stderr
+    clf = small().fit(pictures, y)
+    assert clf.settings_["features"] == "image"
+    assert clf.network_.to_bytes() == (tmp_path / "run/last.safetensors").read_bytes()
 
 
 def test_floats_are_tables_and_the_same_bits_too(tmp_path: Path) -> None:
@@ -152,8 +166,11 @@ def test_errors_are_those_of_the_command_line(bars: Example) -> None:
         small().fit(x, np.zeros(len(x)))
     with pytest.raises(ValueError, match="at most 256"):
         small().fit(x, np.arange(len(x)))
+    diverging = small(optimizer="sgd", lr=1e30, surrogate="continuous", goal="surrogate")
     with pytest.raises(FloatingPointError, match="loss"):
-        small(optimizer="sgd", lr=1e30, surrogate="continuous", goal="surrogate").fit(x, y)
+        diverging.fit(x, y)
+    with pytest.raises(NotFittedError):
+        diverging.predict(x)
     with pytest.raises(ValueError, match="real numbers"):
         small(surrogate="continuous").fit(x, y).pack()
     bytes_only = small().fit(x, y)

@@ -15,7 +15,7 @@ import pytest
 
 import isinglass as ig
 
-from conftest import run_command
+from support import run_command
 
 GRID: dict[str, dict[str, Any]] = {"train": {"epochs": 1, "width": 16, "train_fraction": 0.02, "samples": 1}, "grid": {"depth": [1, 2], "seed": [1, 2]}}
 

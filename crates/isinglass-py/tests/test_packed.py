@@ -15,7 +15,7 @@ import pytest
 
 import isinglass as ig
 
-from conftest import Example, run_command
+from support import Example, run_command
 
 
 @pytest.fixture(scope="module")

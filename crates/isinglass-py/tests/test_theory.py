@@ -99,9 +99,11 @@ def test_phase_diagrams_are_arrays(cli: Cli) -> None:
 def test_answers_are_tables_and_pictures(tmp_path: Any) -> None:
     point = ig.theory.point("deterministic", neuron="sign", sigma_m2=0.9)
     assert "<table>" in point._repr_html_() and "chi_1" in str(point)
+    signals = ig.theory.trajectory(sigma_m2=0.9, depth=100)
+    assert "one_minus_c" in repr(signals) and len(repr(signals).splitlines()) < 40
     diagram = ig.theory.phase_diagram("continuous", "tanh", x=(0, 4, 20), y=(0, 0.5, 20))
     figure = diagram.plot()
-    assert figure.svg.startswith("<svg") and figure.svg in diagram._repr_html_()
+    assert figure.svg.startswith("<svg") and figure._repr_svg_() in diagram._repr_html_()
     figure.save(tmp_path / "phase.svg")
     figure.save(tmp_path / "phase.png")
     assert (tmp_path / "phase.png").read_bytes().startswith(b"\x89PNG")

@@ -235,6 +235,9 @@ class BinaryMLPClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return self.diagnosis_.plot() if kind == "insides" else self.history_.plot()
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "network_")
+
     def _rows(self, X: ArrayLike) -> NDArray[Any]:
         check_is_fitted(self)
         rows: NDArray[Any] = validate_data(self, _flat(X), dtype=[np.float32, np.uint8], order="C", reset=False)

@@ -47,10 +47,8 @@ class Figure:
                 raise ValueError(f"{target}: a chart is written to a file that ends in .svg or .png")
 
     def _repr_svg_(self) -> str:
-        return self.svg
-
-    def _repr_html_(self) -> str:
-        return self.svg
+        """The chart, no wider than the page."""
+        return self.svg.replace("<svg ", '<svg style="max-width:100%;height:auto" ', 1)
 
     def __repr__(self) -> str:
         return "<isinglass figure: .save('file.svg'), .save('file.png'), or the last value of a notebook's cell>"

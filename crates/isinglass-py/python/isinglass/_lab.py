@@ -71,7 +71,7 @@ class Run:
     def _repr_html_(self) -> str:
         test = {} if self.summary is None else self.summary["test"]
         scores = {f"test.{name}.accuracy": score["accuracy"] for name, score in test.items() if isinstance(score, dict)}
-        return _table.facts_html({"directory": str(self.directory), **scores}) + self.plot().svg
+        return _table.facts_html({"directory": str(self.directory), **scores}) + self.plot()._repr_svg_()
 
 
 def read_run(directory: str | os.PathLike[str]) -> Run:
@@ -95,7 +95,12 @@ class Sweep:
     def plot(self, *, x: str | None = None, y: str | None = None, value: str = "test_surrogate_accuracy") -> Figure:
         """A heat map over two axes, or lines over the only one with several values; averaged over the others."""
         directory = self.directory
+        x, y = self._axis(x), self._axis(y)
         return Figure(lambda png: _native.sweep_picture(directory, x, y, value, png))
+
+    def _axis(self, name: str | None) -> str | None:
+        """Axes are spelt as flags; sigma_m2 is sigma-m2."""
+        return name if name is None or name in self.axes else name.replace("_", "-")
 
     def __len__(self) -> int:
         return len(self.rows)

@@ -23,17 +23,19 @@ def text(value: Any) -> str:
     return str(value)
 
 
-def facts_html(facts: Mapping[str, Any], caption: str = "") -> str:
+def _is_sentence(value: Any) -> bool:
+    return isinstance(value, str) and len(value) > 40 and " " in value
+
+
+def facts_html(facts: Mapping[str, Any]) -> str:
     """One row per fact; sentences go below."""
-    sentences = [str(value) for value in facts.values() if isinstance(value, str) and " " in value]
     cells = "".join(
         f"<tr><th style='text-align:left'>{html.escape(key)}</th><td>{html.escape(text(value))}</td></tr>"
         for key, value in facts.items()
-        if not (isinstance(value, str) and " " in value)
+        if not _is_sentence(value)
     )
-    head = f"<caption>{html.escape(caption)}</caption>" if caption else ""
-    words = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in sentences)
-    return f"<table>{head}<tbody>{cells}</tbody></table>{words}"
+    words = "".join(f"<p>{html.escape(value)}</p>" for value in facts.values() if _is_sentence(value))
+    return f"<table><tbody>{cells}</tbody></table>{words}"
 
 
 def rows_html(rows: Rows, columns: Iterable[str]) -> str:
@@ -47,14 +49,17 @@ def rows_html(rows: Rows, columns: Iterable[str]) -> str:
 def facts_text(facts: Mapping[str, Any]) -> str:
     """One line per fact; sentences go below."""
     width = max((len(key) for key in facts), default=0)
-    sentences = [value for value in facts.values() if isinstance(value, str) and " " in value]
-    lines = [f"{key:{width}}  {text(value)}" for key, value in facts.items() if value not in sentences]
+    sentences = [value for value in facts.values() if _is_sentence(value)]
+    lines = [f"{key:{width}}  {text(value)}" for key, value in facts.items() if not _is_sentence(value)]
     return "\n".join(lines + ([""] + sentences if sentences else []))
 
 
-def rows_text(rows: Rows, columns: Iterable[str]) -> str:
-    """A table with a header."""
+def rows_text(rows: Rows, columns: Iterable[str], most: int = 20) -> str:
+    """A table with a header; of many rows the first and the last."""
     names = list(columns)
+    if len(rows) > most:
+        gap = {name: "…" for name in names}
+        rows = [*rows[: most // 2], gap, *rows[len(rows) - most // 2 :]]
     cells = [names] + [[text(row.get(name)) for name in names] for row in rows]
     widths = [max(len(line[place]) for line in cells) for place in range(len(names))]
     return "\n".join("  ".join(cell.rjust(width) for cell, width in zip(line, widths)) for line in cells)

@@ -63,7 +63,7 @@ class History(Sequence[dict[str, Any]]):
         return _table.rows_text(self.rows, columns) if self._epochs else "<History: no epoch was finished>"
 
     def _repr_html_(self) -> str:
-        return self.plot().svg
+        return self.plot()._repr_svg_()
 
 
 def _flat(epoch: Mapping[str, Any]) -> dict[str, Any]:
@@ -118,7 +118,7 @@ class Diagnosis(Mapping[str, Any]):
         return _table.rows_text(self.layers, self._columns())
 
     def _repr_html_(self) -> str:
-        return _table.rows_html(self.layers, self._columns()) + self.plot().svg
+        return _table.rows_html(self.layers, self._columns()) + self.plot()._repr_svg_()
 
 
 @dataclass(frozen=True)

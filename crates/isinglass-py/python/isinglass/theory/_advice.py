@@ -10,7 +10,7 @@ from .._figure import Figure, method
 from ._answer import Exponents, Network, Slopes, Variances, make
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Recommendation(Slopes, Variances):
     """An initialisation, and the factors by which signal and gradient change over the depth."""
 
@@ -18,7 +18,7 @@ class Recommendation(Slopes, Variances):
     gradient: float | None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class CarriedRecommendation(Exponents, Variances):
     """An initialisation for carried fields, and what is left after all layers of two signals of variance 1 and correlation 0.5."""
 
@@ -28,7 +28,7 @@ class CarriedRecommendation(Exponents, Variances):
     gradient: float | None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Advice(Network):
     """Which σ_m² and σ_b² to use: the best, and the smallest that suffices (None if none does)."""
 
@@ -46,7 +46,7 @@ class Advice(Network):
         return Figure(method(self._native))
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class CarriedAdvice(Network):
     """Whether to carry fields (needed, helpful or unneeded), and what is then left after all layers."""
 

@@ -34,8 +34,13 @@ class Answer:
     def _repr_html_(self) -> str:
         return _table.facts_html(self._facts())
 
-    def __str__(self) -> str:
-        return _table.facts_text(self._facts())
+    def __repr__(self) -> str:
+        facts = _table.facts_text(self._facts())
+        columns = {name: value for name, value in self.to_dict().items() if isinstance(value, np.ndarray) and value.ndim == 1}
+        if len({len(values) for values in columns.values()}) != 1:
+            return facts
+        rows = [dict(zip(columns, row)) for row in zip(*(values.tolist() for values in columns.values()))]
+        return f"{facts}\n\n{_table.rows_text(rows, columns)}"
 
 
 def _shown(answer: Any) -> Iterator[dataclasses.Field[Any]]:
@@ -47,7 +52,7 @@ def _is_missing(name: str, value: Any) -> bool:
     return value is None and name in ("sigma_m2", "sigma_w2")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Network(Answer):
     """Which network."""
 
@@ -55,7 +60,7 @@ class Network(Answer):
     neuron: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Variances(Answer):
     """Which initialisation: a model has σ_m², σ_w², or neither."""
 
@@ -64,7 +69,7 @@ class Variances(Answer):
     sigma_b2: float
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Slopes(Answer):
     """Fixed points, slopes, depth scales and the phase. What diverges or does not exist is None."""
 
@@ -80,7 +85,7 @@ class Slopes(Answer):
     phase: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Exponents(Answer):
     """The same where fields are carried: exponents in place of depth scales."""
 

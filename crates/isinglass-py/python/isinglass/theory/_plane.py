@@ -14,7 +14,7 @@ from .._figure import Figure, method
 from ._answer import Floats, Network, column, make
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class CriticalLine(Network):
     """All critical initialisations, and which of them can be used."""
 
@@ -32,7 +32,7 @@ class CriticalLine(Network):
         return Figure(method(self._native))
 
     def _repr_html_(self) -> str:
-        return super()._repr_html_() + self.plot().svg
+        return super()._repr_html_() + self.plot()._repr_svg_()
 
 
 def critical_line(
@@ -54,7 +54,7 @@ def critical_line(
     return make(CriticalLine, {name: values[name] for name in ("model", "neuron", "exists", "reachable", "verdict")}, allowed=allowed, _native=answer, **arrays)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class PhaseDiagram(Network):
     """χ₁ and ξ_c over the plane of initialisations: `chi_1[row, column]` belongs to `y[row]` (σ_b²) and `x[column]` (σ_m² or σ_w²). Not allowed points are NaN."""
 
@@ -76,10 +76,10 @@ class PhaseDiagram(Network):
         return Figure(method(self._native))
 
     def _repr_html_(self) -> str:
-        return self.plot().svg + f"<p>{self.verdict}</p>"
+        return self.plot()._repr_svg_() + f"<p>{self.verdict}</p>"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class CarriedPhaseDiagram(Network):
     """What is left of gradient and signal after `depth` layers of carried fields, over the same plane."""
 
@@ -100,7 +100,7 @@ class CarriedPhaseDiagram(Network):
         return Figure(method(self._native))
 
     def _repr_html_(self) -> str:
-        return self.plot().svg + f"<p>{self.verdict}</p>"
+        return self.plot()._repr_svg_() + f"<p>{self.verdict}</p>"
 
 
 def _draw_plane(ax: Any, x: Floats, y: Floats, values: Floats, label: str) -> None:

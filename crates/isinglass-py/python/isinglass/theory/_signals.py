@@ -15,7 +15,7 @@ from .._figure import Figure, method
 from ._answer import Floats, Network, Variances, column, make
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Trajectory(Variances, Network):
     """Two signals, layer by layer; layer 0 is the start."""
 
@@ -36,10 +36,10 @@ class Trajectory(Variances, Network):
         return require("pandas").DataFrame(arrays)
 
     def _repr_html_(self) -> str:
-        return super()._repr_html_() + self.plot().svg
+        return super()._repr_html_() + self.plot()._repr_svg_()
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class CarriedTrajectory(Trajectory):
     """The same where every layer adds its field to the one before: v is the variance of what is carried, spread its Σ."""
 
@@ -82,7 +82,7 @@ def trajectory(
     return make(CarriedTrajectory if carry else Trajectory, values, layer=layer, _native=answer, **arrays)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class CorrelationMap(Variances, Network):
     """The correlation map of one layer, with the variance at its fixed point."""
 
@@ -98,7 +98,7 @@ class CorrelationMap(Variances, Network):
         return Figure(method(self._native))
 
     def _repr_html_(self) -> str:
-        return super()._repr_html_() + self.plot().svg
+        return super()._repr_html_() + self.plot()._repr_svg_()
 
 
 def correlation_map(
