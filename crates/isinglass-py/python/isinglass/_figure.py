@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -47,8 +48,8 @@ class Figure:
                 raise ValueError(f"{target}: a chart is written to a file that ends in .svg or .png")
 
     def _repr_svg_(self) -> str:
-        """The chart, no wider than the page."""
-        return self.svg.replace("<svg ", '<svg style="max-width:100%;height:auto" ', 1)
+        """The chart, no wider than the page, be it part of the page or an image of its own."""
+        return re.sub(r'width="(\d+)" height="\d+"', r'width="100%" style="max-width:\1px"', self.svg, count=1)
 
     def __repr__(self) -> str:
         return "<isinglass figure: .save('file.svg'), .save('file.png'), or the last value of a notebook's cell>"
