@@ -9,16 +9,18 @@
 
 use std::error::Error as _;
 use std::io;
+use std::path::Path;
 
 use isinglass::CliError;
 use isinglass::data::Error as DataError;
 use isinglass::lab::run::RunError;
+use isinglass::lab::sweep::SweepError;
 use isinglass::net::Error as NetError;
-use pyo3::PyErr;
 use pyo3::exceptions::{
     PyFileExistsError, PyFileNotFoundError, PyFloatingPointError, PyIsADirectoryError, PyNotADirectoryError, PyOSError, PyPermissionError,
     PyRuntimeError, PyValueError,
 };
+use pyo3::{PyErr, PyResult};
 
 /// The exception for an error.
 pub fn raise(error: impl Into<CliError>) -> PyErr {
@@ -43,6 +45,18 @@ pub fn raise(error: impl Into<CliError>) -> PyErr {
     }
 }
 
+/// Checks that a file can be put there at all.
+pub fn check_place(path: &Path) -> PyResult<()> {
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    if directory.is_some_and(|directory| !directory.is_dir()) {
+        return Err(PyFileNotFoundError::new_err(format!("{}: no such directory to write to", path.display())));
+    }
+    if path.is_dir() {
+        return Err(PyIsADirectoryError::new_err(format!("{}: is a directory", path.display())));
+    }
+    Ok(())
+}
+
 /// A value that cannot be.
 pub fn wrong(message: impl Into<String>) -> PyErr {
     PyValueError::new_err(message.into())
@@ -52,6 +66,9 @@ pub fn wrong(message: impl Into<String>) -> PyErr {
 fn file_error(error: &CliError) -> Option<io::ErrorKind> {
     match error {
         CliError::Data(DataError::Missing { .. }) | CliError::Run(RunError::Data(DataError::Missing { .. }) | RunError::NoRun(_)) => {
+            return Some(io::ErrorKind::NotFound);
+        }
+        CliError::Sweep(SweepError::Run(RunError::Data(DataError::Missing { .. })) | SweepError::NoSweep(_)) => {
             return Some(io::ErrorKind::NotFound);
         }
         CliError::Run(RunError::Exists(_)) => return Some(io::ErrorKind::AlreadyExists),

@@ -10,11 +10,12 @@
 //! | `training` | training on arrays |
 //! | `packed` | packed networks |
 //! | `lab` | data sets, runs and sweeps |
-//! | `arrays`, `values`, `errors` | NumPy arrays, JSON and exceptions |
+//! | `arrays`, `values`, `errors`, `memory` | NumPy arrays, JSON, exceptions, networks too large |
 
 mod arrays;
 mod errors;
 mod lab;
+mod memory;
 mod network;
 mod packed;
 mod theory;

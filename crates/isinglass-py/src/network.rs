@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use crate::arrays::{Rows, matrix};
 use crate::errors::{raise, wrong};
+use crate::memory;
 use crate::packed::PackedModel;
 use crate::threads_or_all;
 use crate::values::{describe, settings_from_python, settings_to_python};
@@ -31,6 +32,7 @@ impl Network {
     #[staticmethod]
     fn draw(py: Python<'_>, config: &Bound<'_, PyDict>, seed: u64) -> PyResult<Self> {
         let config = network_config(config)?;
+        memory::check_drawing(&config)?;
         let network = py.detach(|| config.init(seed)).map_err(raise)?;
         Ok(Checkpoint::at_rest(network).into())
     }
@@ -254,7 +256,8 @@ fn network_config(dict: &Bound<'_, PyDict>) -> PyResult<NetworkConfig> {
     let carry = match settings.remove("carry") {
         Some(Value::String(choice)) => choice.parse().map_err(|error: isinglass::net::Error| raise(error))?,
         Some(Value::Bool(true)) => Carry::On,
-        _ => Carry::Off,
+        Some(Value::Bool(false)) | None => Carry::Off,
+        Some(other) => return Err(wrong(format!("carry = {other}: use true, false or \"auto\""))),
     };
     let mut config: NetworkConfig = serde_json::from_value(Value::Object(settings)).map_err(|error| wrong(error.to_string()))?;
     config.carry = carry.resolve(&config).map_err(raise)?.carry;

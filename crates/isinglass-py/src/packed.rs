@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::arrays::{Rows, matrix};
-use crate::errors::{raise, wrong};
+use crate::errors::{check_place, raise, wrong};
 use crate::threads_or_all;
 
 /// A packed network, laid out for this machine.
@@ -40,6 +40,7 @@ impl PackedModel {
     }
 
     fn save(&self, path: PathBuf) -> PyResult<()> {
+        check_place(&path)?;
         replace::write_packed(&self.model, &path).map(drop).map_err(raise)
     }
 
@@ -49,6 +50,7 @@ impl PackedModel {
             "c" => self.model.to_c(name).map_err(raise)?.into_bytes(),
             other => return Err(wrong(format!("unknown export {other:?}: use onnx or c"))),
         };
+        check_place(&path)?;
         replace::write_export(&path, &bytes).map_err(raise)
     }
 
@@ -128,7 +130,7 @@ impl PackedModel {
         Ok(Self { model, first, idle: Mutex::default() })
     }
 
-    /// The output sums of all rows, turned into a result, while Python goes on.
+    /// The output sums of all rows, turned into a result while other threads of Python run.
     fn with_sums<T: Send>(
         &self,
         py: Python<'_>,

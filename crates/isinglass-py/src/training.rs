@@ -11,11 +11,12 @@ use serde_json::{Value, json};
 
 use crate::arrays::Rows;
 use crate::errors::{raise, wrong};
+use crate::memory;
 use crate::network::Network;
 use crate::threads_or_all;
 use crate::values::{describe, drawn, from_python, settings_from_python, to_python};
 
-/// How often Python is asked whether to go on, and told about steps.
+/// How often Python is asked whether to continue, and told about steps.
 const INTERVAL: Duration = Duration::from_millis(50);
 
 /// What `train` returns: the network, its epochs, facts, and what stopped it.
@@ -53,11 +54,12 @@ pub fn train<'py>(
         None => {
             let config = run_config(settings)?;
             let fit = py.detach(|| Fit::new(config, data, class_names)).map_err(raise)?;
+            memory::check_training(fit.network())?;
             let config = fit.config().to_json();
             (py.detach(|| fit.run(&examples, threads, &mut |event| watcher.see(&event))), config)
         }
     };
-    let Fitted { checkpoint, history, notices, halt } = fitted.map_err(raise)?;
+    let Fitted { checkpoint, history, notices, .. } = fitted.map_err(raise)?;
     let network = checkpoint.network().config();
     let facts = json!({
         "config": config,
@@ -65,8 +67,8 @@ pub fn train<'py>(
         "network": { "shape": network.shape(), "surrogate": network.surrogate, "neuron": network.neuron.to_string() },
     });
     let history = history.iter().map(|line| to_python(py, line)).collect::<PyResult<Vec<_>>>()?;
-    let stopped = watcher.failure.filter(|_| halt.is_some());
-    Ok((checkpoint.into(), PyList::new(py, history)?, describe(py, &facts)?, stopped))
+    // Also where it came with the last step, and there was nothing left to stop.
+    Ok((checkpoint.into(), PyList::new(py, history)?, describe(py, &facts)?, watcher.failure))
 }
 
 /// Images are taken for square ones where they can be: only shifting them asks for their size.
@@ -75,19 +77,50 @@ fn square_or_row(columns: usize, features: Features) -> (usize, usize) {
     if features == Features::Image && side * side == columns { (side, side) } else { (1, columns) }
 }
 
+/// Settings of runs that have no meaning for arrays.
+const OF_FILES: [&str; 8] = ["recipe", "data", "train-images", "train-labels", "test-images", "test-labels", "data-dir", "samples"];
+
 /// The settings that these flags would mean on the command line.
 fn run_config(settings: &Bound<'_, PyDict>) -> PyResult<RunConfig> {
     let given = settings_from_python(settings)?;
+    let usual = RunConfig { carry: Some(Carry::Auto), ..RunConfig::default() };
+    // One by one, so that an error can name the setting.
+    for (key, value) in &given {
+        let spelt = key.replace('-', "_");
+        let one = serde_json::from_value::<RunConfig>(json!({ key: value })).map_err(|error| error.to_string());
+        match one {
+            Err(error) if error.starts_with("unknown field") => {
+                return Err(wrong(format!("unknown setting {spelt}: the settings are {}", known_settings())));
+            }
+            Ok(_) if OF_FILES.contains(&key.as_str()) => {
+                return Err(wrong(format!("{spelt} is a setting of runs in files: examples are given as arrays here")));
+            }
+            Err(error) => return Err(wrong(format!("{spelt}: {}", in_plain_words(&error)))),
+            Ok(_) => {}
+        }
+    }
     let has_rate = given.contains_key("lr");
-    let Value::Object(mut all) = (RunConfig { carry: Some(Carry::Auto), ..RunConfig::default() }).to_json() else {
-        unreachable!("settings are an object")
-    };
+    let Value::Object(mut all) = usual.to_json() else { unreachable!("settings are an object") };
     all.extend(given);
     let mut config: RunConfig = serde_json::from_value(Value::Object(all)).map_err(|error| wrong(error.to_string()))?;
     if !has_rate {
         config.lr = config.advised_lr();
     }
     Ok(config)
+}
+
+/// All settings, as Python spells them: the error for an unknown one lists them.
+fn known_settings() -> String {
+    let error = serde_json::from_value::<RunConfig>(json!({ "": null })).map_or_else(|error| error.to_string(), |_| String::new());
+    let names = error.split('`').skip(3).step_by(2).filter(|name| !OF_FILES.contains(name));
+    names.map(|name| name.replace('-', "_")).collect::<Vec<_>>().join(", ")
+}
+
+fn in_plain_words(error: &str) -> String {
+    error
+        .replace("expected usize", "expected a whole number from 0 on")
+        .replace("expected u64", "expected a whole number from 0 on")
+        .replace("expected f64", "expected a number")
 }
 
 /// Tells Python what happens, and listens to it.
@@ -101,13 +134,15 @@ impl Watcher {
     fn see(&mut self, event: &Event<'_>) -> Result<(), Halt> {
         let news = match event {
             Event::Step { .. } if self.looked.elapsed() < INTERVAL => return Ok(()),
-            Event::Step { step, progress } => json!({
-                "kind": "step", "step": progress.step, "steps": progress.steps, "epoch": progress.epoch, "epochs": progress.epochs, "loss": step.loss,
-            }),
+            Event::Step { step, progress } => {
+                self.looked = Instant::now();
+                json!({
+                    "kind": "step", "step": progress.step, "steps": progress.steps, "epoch": progress.epoch, "epochs": progress.epochs, "loss": step.loss,
+                })
+            }
             Event::Epoch(line) => (*line).clone(),
             _ => return Ok(()),
         };
-        self.looked = Instant::now();
         let told = Python::attach(|py| {
             py.check_signals()?;
             match &self.watch {

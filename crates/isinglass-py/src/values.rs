@@ -2,12 +2,12 @@
 
 use isinglass::lab::chart::Figure;
 use pyo3::IntoPyObjectExt;
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString};
 use serde_json::{Map, Value};
 
-use crate::errors::raise;
+use crate::errors::{raise, wrong};
 
 /// A value as Python writes it: null is None.
 pub fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
@@ -63,7 +63,8 @@ pub fn from_python(value: &Bound<'_, PyAny>) -> PyResult<Value> {
         });
     }
     if value.is_instance_of::<PyFloat>() {
-        return Ok(value.extract::<f64>()?.into());
+        let number = value.extract::<f64>()?;
+        return if number.is_finite() { Ok(number.into()) } else { Err(wrong(format!("{value}: must be a finite number"))) };
     }
     if let Ok(dict) = value.cast::<PyDict>() {
         return dict_from_python(dict).map(Value::Object);
@@ -82,7 +83,15 @@ pub fn from_python(value: &Bound<'_, PyAny>) -> PyResult<Value> {
 
 /// A dictionary with texts for keys.
 pub fn dict_from_python(dict: &Bound<'_, PyDict>) -> PyResult<Map<String, Value>> {
-    dict.iter().map(|(key, value)| Ok((key.extract::<String>()?, from_python(&value)?))).collect()
+    let named = |(key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
+        let key = key.extract::<String>()?;
+        let value = from_python(&value).map_err(|error| match error.is_instance_of::<PyValueError>(value.py()) {
+            true => wrong(format!("{key} = {}", error.value(value.py()))),
+            false => error,
+        })?;
+        Ok((key, value))
+    };
+    dict.iter().map(named).collect()
 }
 
 /// Settings as the crates spell them: `anneal_from` is `anneal-from`. None leaves a setting open.

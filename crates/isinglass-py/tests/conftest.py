@@ -1,4 +1,4 @@
-"""Fixtures: small data, the command line, and data sets where they can be found."""
+"""Fixtures: small data, and the command line."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from support import Example, run_command
 
 # Small networks gain nothing from PyTorch's threads, and lose much on a busy machine.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 
 @pytest.fixture
 def cli() -> Callable[..., Any]:
@@ -38,14 +39,3 @@ def bars() -> Example:
         else:
             image[place, :] = 230
     return images.reshape(400, 64), labels
-
-
-@pytest.fixture(scope="session")
-def mnist() -> Any:
-    """MNIST, where ISINGLASS_DATA names its directory."""
-    directory = os.environ.get("ISINGLASS_DATA")
-    if not directory:
-        pytest.skip("ISINGLASS_DATA does not name a directory with MNIST")
-    import isinglass as ig
-
-    return ig.datasets.load("mnist", directory)

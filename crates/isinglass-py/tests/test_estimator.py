@@ -157,6 +157,13 @@ def test_errors_are_those_of_the_command_line(bars: Example) -> None:
         ({"sigma_m2": 1.5}, "σ_m² = 1.5: the variance of means"),
         ({"surrogate": "determinist"}, "unknown surrogate"),
         ({"hidden": ()}, "hidden is empty"),
+        ({"hidden": (3.5,)}, "hidden = 3.5: must be a whole number"),
+        ({"hidden": (-3,)}, "hidden = -3"),
+        ({"epochs": 2.5}, "epochs: invalid type: floating point `2.5`, expected a whole number"),
+        ({"lr": float("nan")}, "lr = nan: must be a finite number"),
+        ({"lr": "fast"}, "lr: .*expected a number"),
+        ({"random_state": -1}, "random_state = -1"),
+        ({"threads": -1}, "threads = -1"),
         ({"neuron": "relu"}, "is not the mean of a ±1 neuron"),
         ({"carry": "perhaps"}, "auto"),
     ]:
@@ -217,6 +224,49 @@ def test_an_exception_in_the_callback_stops_the_training(bars: Example) -> None:
     assert len(clf.history_) == 2 and clf.network_.progress["epoch"] == 2
 
 
+def test_an_exception_with_the_last_epoch_is_raised_too(bars: Example) -> None:
+    def fail(epoch: dict[str, Any]) -> None:
+        if epoch["epoch"] == 4:
+            raise RuntimeError("late")
+
+    clf = small(callback=fail)
+    with pytest.raises(RuntimeError, match="late"):
+        clf.fit(*bars)
+    assert clf.network_ == small().fit(*bars).network_
+
+
+def test_other_threads_run_while_a_network_is_trained(bars: Example) -> None:
+    clf, ticks = small(epochs=2000, threads=1), 0
+    thread = threading.Thread(target=clf.fit, args=bars)
+    thread.start()
+    while thread.is_alive():
+        ticks += 1
+    thread.join()
+    assert ticks > 10_000 and len(clf.history_) == 2000
+
+
+def test_progress_is_shown_however_short_the_epochs(bars: Example, capsys: pytest.CaptureFixture[str]) -> None:
+    small(epochs=1000, progress=True).fit(*bars)
+    assert "of 1000, loss" in capsys.readouterr().err
+    small(epochs=300).fit(*bars)
+    assert capsys.readouterr().err == ""
+
+
+def test_networks_too_large_for_the_machine_are_refused(bars: Example) -> None:
+    with pytest.raises(MemoryError, match="GiB"):
+        small(hidden=(2**20, 2**20)).fit(*bars)
+    with pytest.raises(MemoryError, match="GiB"):
+        ig.Network.draw(inputs=2**20, hidden=(2**20,), classes=2)
+
+
+def test_settings_are_those_of_the_training(bars: Example) -> None:
+    clf = small(weight_decay=0.01).fit(*bars)
+    assert set(clf.settings_) >= {"hidden", "dropout", "sigma_m2", "lr", "features", "neuron"} and "data" not in clf.settings_
+    assert (clf.settings_["lr"], clf.settings_["neuron"], clf.settings_["weight_decay"], clf.settings_["seed"]) == (0.03, "sign", 0.01, 3)
+    with pytest.raises(ValueError, match="unknown picture"):
+        clf.plot("outsides")  # type: ignore[arg-type]
+
+
 def test_threads_give_the_same_bits(bars: Example) -> None:
     def fit(seed: int) -> bytes:
         return small(random_state=seed, threads=2).fit(*bars).network_.to_bytes()
@@ -233,7 +283,9 @@ def test_training_needs_numpy_alone(bars: Example) -> None:
     assert network == small().fit(x, y).network_
     named = ig.train(x, np.where(y == 1, "column", "row"), hidden=(33,), epochs=8, progress=False)
     assert named.class_names == ["column", "row"] and set(named.predict(x)) == {"column", "row"}
+    with pytest.raises(ValueError, match="data is a setting of runs in files"):
+        ig.train(x, y, data="mnist")
     with pytest.raises(ValueError, match="one label for each"):
         ig.train(x, y[:-1])
-    with pytest.raises(ValueError, match="unknown field"):
+    with pytest.raises(ValueError, match="unknown setting epoch: the settings are train_fraction, validation"):
         ig.train(x, y, epoch=3)

@@ -41,6 +41,8 @@ def test_one_image_in_any_form(bars: Example, network: ig.Network) -> None:
     for form in (image, image.reshape(1, 64), image.reshape(8, 8), image.reshape(1, 8, 8), image.tolist(), image.astype(np.float64), image[None, ::1]):
         assert (model.predict(form) == expected).all()
     assert (model.predict(x.T.copy().T) == model.predict(x)).all()  # not contiguous
+    with pytest.raises(ValueError, match="threads = -1"):
+        model.predict(x, threads=-1)
     for wrong in (x[:, :63], x.astype(np.float32) + 0.5, np.zeros((2, 64)) - 1, np.full((1, 64), np.nan)):
         with pytest.raises(ValueError):
             model.predict(wrong)
@@ -87,8 +89,35 @@ def test_files_that_are_not_ours_are_left_alone(network: ig.Network, tmp_path: P
         ig.load(other)
     with pytest.raises(ValueError, match="ends in .onnx or .c"):
         model.export(tmp_path / "model.txt")
-    with pytest.raises(OSError):
-        network.save(tmp_path / "no" / "such" / "directory.safetensors")
+    for save in (network.save, model.save):
+        with pytest.raises(FileNotFoundError):
+            save(tmp_path / "no" / "such" / "directory.safetensors")
+    with pytest.raises(FileNotFoundError):
+        model.export(tmp_path / "no" / "model.c")
+    with pytest.raises(IsADirectoryError):
+        model.save(tmp_path)
+    with pytest.raises(ValueError, match="not overwritten"):
+        network.save(other)
+    assert other.read_text() == "mine"
+    network.save(tmp_path / "own.safetensors")
+    network.save(tmp_path / "own.safetensors")
+
+
+def test_labels_are_given_back_by_files_too(bars: Example) -> None:
+    x, y = bars
+    for labels in (np.where(y == 1, 7, -2), y.astype(bool), np.where(y == 1, "column", "row"), y + 0.5):
+        network = ig.train(x, labels, hidden=(33,), epochs=30, batch=16, progress=False)
+        model = ig.PackedModel.from_bytes(network.pack().to_bytes())
+        assert model.predict(x).dtype.kind == labels.dtype.kind and set(model.predict(x)) == set(labels)
+        assert network.score(x, labels) == (model.predict(x) == labels).mean() > 0.8
+
+
+def test_arrays_at_odd_addresses_are_taken(bars: Example) -> None:
+    table = bars[0][:, :6].astype(np.float32)
+    odd = np.frombuffer(b"x" + table.tobytes(), np.uint8)[1:].view(np.float32).reshape(table.shape)
+    assert not odd.flags.aligned
+    model = ig.train(odd, bars[1], hidden=(9,), epochs=1, progress=False).pack(odd)
+    assert (model.predict(odd) == model.predict(table)).all()
 
 
 def test_many_threads_share_a_model(bars: Example, network: ig.Network) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -104,6 +105,9 @@ def test_answers_are_tables_and_pictures(tmp_path: Any) -> None:
     diagram = ig.theory.phase_diagram("continuous", "tanh", x=(0, 4, 20), y=(0, 0.5, 20))
     figure = diagram.plot()
     assert figure.svg.startswith("<svg") and figure._repr_svg_() in diagram._repr_html_()
+    for answer in (signals, diagram):
+        again = pickle.loads(pickle.dumps(answer))
+        assert again == answer and hash(again) == hash(answer) and again.plot().svg == answer.plot().svg
     figure.save(tmp_path / "phase.svg")
     figure.save(tmp_path / "phase.png")
     assert (tmp_path / "phase.png").read_bytes().startswith(b"\x89PNG")
@@ -122,6 +126,8 @@ def test_what_cannot_be_is_a_value_error_with_the_sentence_of_the_command_line()
         ig.theory.phase_diagram("deterministic", "sign", x=(2, 1, 10))
     with pytest.raises(ValueError, match="at least 2"):
         ig.theory.critical_line(points=1)
+    with pytest.raises(ValueError, match="depth = -1"):
+        ig.theory.advise(depth=-1)
     with pytest.raises(ValueError, match="depth = 0"):
         ig.theory.advise(depth=0)
 

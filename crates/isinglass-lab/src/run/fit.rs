@@ -69,6 +69,11 @@ impl Fit {
         &self.config
     }
 
+    /// The network to be trained.
+    pub fn network(&self) -> &NetworkConfig {
+        &self.network
+    }
+
     /// Trains to the end, unless `watch`, which is told of steps and epochs, asks to stop.
     ///
     /// # Errors

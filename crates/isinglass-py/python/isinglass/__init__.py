@@ -30,11 +30,11 @@ from ._packed import PackedModel, load
 from ._training import Diagnosis, History, train
 
 if TYPE_CHECKING:
-    from . import torch
-    from ._estimator import BinaryMLPClassifier
+    from . import torch as torch
+    from ._estimator import BinaryMLPClassifier as BinaryMLPClassifier
 
+# What needs an optional dependency is left out: `import *` works without any.
 __all__ = [
-    "BinaryMLPClassifier",
     "CommandError",
     "Diagnosis",
     "Figure",
@@ -52,7 +52,6 @@ __all__ = [
     "read_run",
     "sweep",
     "theory",
-    "torch",
     "train",
 ]
 
@@ -67,4 +66,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*__all__, "BinaryMLPClassifier", "torch"])

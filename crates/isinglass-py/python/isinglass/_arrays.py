@@ -29,7 +29,7 @@ def bytes_or_floats(rows: NDArray[Any]) -> Rows:
     """uint8 stays; everything else becomes float32."""
     if rows.dtype == np.uint8:
         return np.ascontiguousarray(rows)
-    floats = np.ascontiguousarray(rows, dtype=np.float32)
+    floats = floats_of(rows)
     if rows.dtype == np.float64 and not np.isfinite(floats).all() and np.isfinite(rows).all():
         raise ValueError("a value is too large for 32-bit floats: rescale the column")
     return floats
@@ -39,6 +39,7 @@ def bytes_of(rows: NDArray[Any]) -> NDArray[np.uint8]:
     """Values for a network that takes bytes: whole numbers from 0 to 255, whatever their type."""
     if rows.dtype == np.uint8:
         return np.ascontiguousarray(rows)
+    _check_numbers(rows)
     with np.errstate(invalid="ignore"):  # NaN is refused below
         converted = np.clip(rows, 0, 255).astype(np.uint8)
     if not np.array_equal(converted, rows):
@@ -48,4 +49,10 @@ def bytes_of(rows: NDArray[Any]) -> NDArray[np.uint8]:
 
 def floats_of(rows: NDArray[Any]) -> NDArray[np.float32]:
     """Values for a network that takes real numbers."""
-    return np.ascontiguousarray(rows, dtype=np.float32)
+    _check_numbers(rows)
+    return np.require(rows, dtype=np.float32, requirements=["C", "A"])
+
+
+def _check_numbers(rows: NDArray[Any]) -> None:
+    if rows.dtype.kind not in "biuf":
+        raise ValueError(f"an array of {rows.dtype}: examples are rows of numbers")

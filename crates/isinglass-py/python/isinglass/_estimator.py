@@ -10,11 +10,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ._checks import whole
 from ._extras import require
 from ._figure import Figure
+from ._labels import Labels
 from ._network import Network
 from ._packed import PackedModel
-from ._training import Diagnosis, History, Labels, Trained, run
+from ._training import Diagnosis, History, Trained, run
 
 require("sklearn")
 
@@ -154,6 +156,7 @@ class BinaryMLPClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : examples as rows: uint8 (images), or floats (a table). Images may also be an array of (examples, height, width).
+            They are not copied where they need not be: do not change them while `fit` runs.
         y : labels of any kind.
         """
         image = _image(X)
@@ -173,7 +176,8 @@ class BinaryMLPClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             callback=self.callback,
         )
         self.classes_ = labels.classes
-        self.settings_: dict[str, Any] = {key.replace("-", "_"): value for key, value in trained.facts["config"].items()}
+        resolved = {key.replace("-", "_"): value for key, value in trained.facts["config"].items()}
+        self.settings_: dict[str, Any] = {key: resolved.get(key, value) for key, value in settings.items()}
         self.notices_: list[str] = trained.facts["notices"]
         self._take(trained, trained.history, rows, labels.numbers)
         return self
@@ -233,6 +237,8 @@ class BinaryMLPClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def plot(self, kind: Literal["curves", "insides"] = "curves") -> Figure:
         """The learning curves, or what the network looks like inside."""
         check_is_fitted(self)
+        if kind not in ("curves", "insides"):
+            raise ValueError(f"unknown picture {kind!r}: use curves or insides")
         return self.diagnosis_.plot() if kind == "insides" else self.history_.plot()
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -246,12 +252,12 @@ class BinaryMLPClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _settings(self) -> dict[str, Any]:
         settings = {key: value for key, value in self.get_params(deep=False).items() if key not in _OWN}
         hidden = settings["hidden"]
-        settings["hidden"] = [int(hidden)] if isinstance(hidden, Integral) else [int(width) for width in hidden]
+        settings["hidden"] = [whole("hidden", width) for width in ([hidden] if isinstance(hidden, Integral) else hidden)]
         return settings
 
     def _seed(self) -> int:
         if isinstance(self.random_state, Integral):
-            return int(self.random_state)
+            return whole("random_state", self.random_state)
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
 

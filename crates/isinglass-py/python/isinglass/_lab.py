@@ -11,7 +11,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from . import _native, _table
+from ._checks import threads_or_all
 from ._extras import require
 from ._figure import Figure
 from ._network import Network
@@ -142,7 +145,7 @@ def sweep(
             bar.show(standing["part"], f"{standing['done'] + standing['failed']} of {standing['cells']} cells{remaining}")
 
         tables = dict(grid) if isinstance(grid, Mapping) else grid
-        _native.sweep_run(tables, out, threads or 0, keep_runs, retry_failed, data_dir, watch)
+        _native.sweep_run(tables, out, threads_or_all(threads), keep_runs, retry_failed, data_dir, watch)
     result = Sweep(out)
     failed = sum(row["status"] == "failed" for row in result.rows)
     if failed:
@@ -154,8 +157,11 @@ class CommandError(RuntimeError):
     """A command that went wrong on the way; `code` is its exit code."""
 
     def __init__(self, message: str, code: int) -> None:
-        super().__init__(message)
+        super().__init__(message, code)
         self.code = code
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 def command(name: str, /, *arguments: str | os.PathLike[str], **flags: Any) -> Any:
@@ -167,13 +173,15 @@ def command(name: str, /, *arguments: str | os.PathLike[str], **flags: Any) -> A
     >>> ig.command("theory point", sigma_m2=0.9)["phase"]
     'ordered'
     """
+    if not name.split():
+        raise ValueError("no command: give its name, such as \"theory point\"")
     words = [sys.executable, "-m", "isinglass", *name.split(), *(os.fspath(argument) for argument in arguments)]
     for flag, value in flags.items():
         if value is None or value is False:
             continue
         words.append("--" + flag.replace("_", "-"))
         if value is not True:
-            words.append(",".join(str(item) for item in value) if isinstance(value, (list, tuple)) else str(value))
+            words.append(",".join(str(item) for item in value) if isinstance(value, (list, tuple, np.ndarray)) else str(value))
     takes_format = name.split()[0] not in ("report", "reproduce") and "format" not in flags
     result = subprocess.run([*words, *(["--format", "json"] if takes_format else [])], capture_output=True, text=True, check=False)
     if result.returncode != 0:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _native, _table
 from ._arrays import bytes_of, bytes_or_floats, floats_of, rows_of
+from ._checks import threads_or_all, whole
+from ._labels import labels_of
 from ._packed import PackedModel
 
 __all__ = ["Network"]
@@ -45,20 +47,23 @@ class Network:
         return Network(_native.Network.from_bytes(data))
 
     @staticmethod
-    def draw(*, seed: int = 1, **settings: Any) -> Network:
-        """An initial network. Settings: inputs, classes, hidden, surrogate, neuron, init, sigma_m2, sigma_b2, tau, carry (true, false or "auto").
+    def draw(*, inputs: int, hidden: Sequence[int], classes: int, seed: int = 1, **settings: Any) -> Network:
+        """An initial network. Other settings: surrogate, neuron, init, sigma_m2, sigma_b2, tau, carry (true, false or "auto").
 
         >>> Network.draw(inputs=784, hidden=(512, 256), classes=10, init="auto").initialisation["distribution"]
         'uniform'
         """
-        return Network(_native.Network.draw(settings, seed))
+        config = {"inputs": inputs, "hidden": list(hidden), "classes": classes, **settings}
+        return Network(_native.Network.draw(config, whole("seed", seed)))
 
     def to_bytes(self) -> bytes:
         """The contents of the checkpoint that `save` writes."""
         return self._native.to_bytes()
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes a checkpoint, which ``isinglass evaluate``, ``inspect`` and ``pack`` take."""
+        """Writes a checkpoint, which ``isinglass evaluate``, ``inspect`` and ``pack`` take. Replaces no file but a checkpoint."""
+        if os.path.isfile(path) and not _is_checkpoint(path):
+            raise ValueError(f"{os.fspath(path)}: this file exists and is not a checkpoint; it is not overwritten")
         self._native.save(path)
 
     @property
@@ -112,23 +117,26 @@ class Network:
         """Class probabilities: of the binary network (of the surrogate, if there are no binary weights), of the surrogate, or averaged over `draws` sampled networks."""
         which = network or ("binary" if self.config["surrogate"] != "continuous" else "surrogate")
         if which == "binary" and self.is_packable and self._takes_bits():
-            return self._bits().predict_proba(x, threads=threads or 0)
-        return self._native.probabilities(self._values(x), which, draws, seed, threads or 0)
+            return self._bits().predict_proba(x, threads=threads_or_all(threads))
+        checked = None if seed is None else whole("seed", seed)
+        return self._native.probabilities(self._values(x), which, whole("draws", draws), checked, threads_or_all(threads))
 
     def predict(
         self, x: ArrayLike, *, network: Counterpart | None = None, draws: int = 10, seed: int | None = None, threads: int | None = None
     ) -> NDArray[Any]:
-        """Classes: names where they have names, else numbers."""
+        """The label of every row."""
         classes: NDArray[Any] = self.predict_proba(x, network=network, draws=draws, seed=seed, threads=threads).argmax(axis=1)
         if self.class_names is None:
             return classes
-        named: NDArray[Any] = np.array(self.class_names)[classes]
+        named: NDArray[Any] = labels_of(self.class_names)[classes]
         return named
 
     def score(self, x: ArrayLike, y: ArrayLike, *, network: Counterpart | None = None, draws: int = 10, seed: int | None = None) -> float:
-        """The fraction of rows whose class is predicted correctly. Labels are compared by name where classes have names."""
-        labels = np.asarray(y) if self.class_names is None else np.array([str(label) for label in np.asarray(y)])
-        return float((self.predict(x, network=network, draws=draws, seed=seed) == labels).mean())
+        """The fraction of rows whose label is predicted correctly."""
+        predicted, labels = self.predict(x, network=network, draws=draws, seed=seed), np.asarray(y)
+        if labels.dtype.kind in "US":  # words that look like numbers
+            predicted, labels = predicted.astype(str), labels.astype(str)
+        return float((predicted == labels).mean())
 
     def inputs(self, x: ArrayLike) -> NDArray[np.float32]:
         """Raw values as the first layer sees them: standardised, and rounded where they are rounded to bytes."""
@@ -136,12 +144,13 @@ class Network:
 
     def inspect(self, x: ArrayLike, y: ArrayLike, *, threads: int | None = None) -> dict[str, Any]:
         """What ``isinglass inspect`` shows, layer by layer, with up to a thousand of these examples. `y` are numbers of classes."""
-        return self._native.inspect(self._values(x), np.ascontiguousarray(y, dtype=np.uint8), threads or 0)
+        return self._native.inspect(self._values(x), np.ascontiguousarray(y, dtype=np.uint8), threads_or_all(threads))
 
     def pack(self, x: ArrayLike | None = None, *, draws: int | None = None, seed: int | None = None, threads: int | None = None) -> PackedModel:
         """The binary network as packed bits, or with `draws` an ensemble of sampled ones. Checked sum by sum against the float network, on `x` and on random examples."""
         values = None if x is None else self._values(x)
-        return PackedModel(self._native.pack(values, draws, seed, threads or 0))
+        draws, seed = (None if number is None else whole(name, number) for name, number in (("draws", draws), ("seed", seed)))
+        return PackedModel(self._native.pack(values, draws, seed, threads_or_all(threads)))
 
     def _bits(self) -> PackedModel:
         if self._packed is None:
@@ -185,3 +194,11 @@ class Network:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Network.from_bytes, (self.to_bytes(),)
+
+
+def _is_checkpoint(path: str | os.PathLike[str]) -> bool:
+    """Whether a file's head is that of our checkpoints."""
+    with open(path, "rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        head = file.read(min(length, 1 << 20))
+    return b'"isinglass"' in head and b"layers.0.means" in head

@@ -20,6 +20,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _native, _table
 from ._arrays import bytes_of, floats_of, rows_of
+from ._checks import whole
+from ._labels import labels_of
 
 __all__ = ["PackedModel", "load"]
 
@@ -32,7 +34,7 @@ class PackedModel:
         self._inputs = native.sizes[0]
         self._dtype = np.dtype(np.float32 if native.takes_floats else np.uint8)
         names = native.class_names
-        self._names = None if names is None else np.array(names)
+        self._names = None if names is None else labels_of(names)
 
     @staticmethod
     def from_bytes(data: bytes) -> PackedModel:
@@ -44,17 +46,17 @@ class PackedModel:
         return self._native.to_bytes()
 
     def predict(self, x: ArrayLike, *, threads: int = 1) -> NDArray[Any]:
-        """The class of every row: its name where classes have names, else its number. Raw values: bytes, or the real numbers of a table."""
-        classes = self._native.classes(self._values(x), threads)
+        """The label of every row. Raw values: bytes, or the real numbers of a table."""
+        classes = self._native.classes(self._values(x), threads if threads == 1 else whole("threads", threads))
         return classes if self._names is None else self._names[classes]
 
     def predict_proba(self, x: ArrayLike, *, threads: int = 1) -> NDArray[np.float64]:
         """The probabilities of the classes, averaged over the networks of an ensemble."""
-        return self._native.probabilities(self._values(x), threads)
+        return self._native.probabilities(self._values(x), threads if threads == 1 else whole("threads", threads))
 
     def sums(self, x: ArrayLike, *, threads: int = 1) -> NDArray[np.int32]:
         """The integers before the last bias: for every row the sums of all networks and classes."""
-        return self._native.sums(self._values(x), threads)
+        return self._native.sums(self._values(x), threads if threads == 1 else whole("threads", threads))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes ``model.safetensors``. Replaces no file but a packed network."""
@@ -76,8 +78,8 @@ class PackedModel:
         return "-".join(str(size) for size in self._native.sizes)
 
     @property
-    def classes(self) -> list[str] | list[int]:
-        """The names of the classes, or their numbers."""
+    def classes(self) -> list[Any]:
+        """The labels of the classes."""
         return list(range(self._native.sizes[-1])) if self._names is None else self._names.tolist()
 
     @property
@@ -92,7 +94,7 @@ class PackedModel:
 
     def _values(self, x: ArrayLike) -> Any:
         # The case that has to be fast.
-        if isinstance(x, np.ndarray) and x.dtype == self._dtype and x.ndim == 2 and x.shape[1] == self._inputs and x.flags.c_contiguous:
+        if isinstance(x, np.ndarray) and x.dtype == self._dtype and x.ndim == 2 and x.shape[1] == self._inputs and x.flags.c_contiguous and x.flags.aligned:
             return x
         rows = rows_of(x, self._inputs)
         return floats_of(rows) if self._native.takes_floats else bytes_of(rows)

@@ -11,14 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _native, _table
 from ._arrays import bytes_or_floats, rows_of
+from ._checks import threads_or_all
 from ._extras import require
 from ._figure import Figure
+from ._labels import Labels
 from ._network import Network
 from ._progress import Progress
 
 __all__ = ["Diagnosis", "History", "train"]
-
-MAX_CLASSES = 256
 
 
 class History(Sequence[dict[str, Any]]):
@@ -51,7 +51,8 @@ class History(Sequence[dict[str, Any]]):
 
     def to_pandas(self) -> Any:
         """The same as a pandas DataFrame, indexed by epoch."""
-        return require("pandas").DataFrame(self.rows).set_index("epoch")
+        frame = require("pandas").DataFrame(self.rows)
+        return frame.set_index("epoch") if len(frame) else frame
 
     def plot(self) -> Figure:
         """Loss, accuracy, learning rate and β over the epochs."""
@@ -122,31 +123,6 @@ class Diagnosis(Mapping[str, Any]):
 
 
 @dataclass(frozen=True)
-class Labels:
-    """Labels as numbers of classes."""
-
-    classes: NDArray[Any]
-    numbers: NDArray[np.uint8]
-
-    @staticmethod
-    def of(y: ArrayLike) -> Labels:
-        """Any labels: numbers, words, truth values."""
-        classes, numbers = np.unique(np.asarray(y).ravel(), return_inverse=True)
-        if len(classes) > MAX_CLASSES:
-            raise ValueError(f"{len(classes)} classes: at most {MAX_CLASSES} can be told apart")
-        if len(classes) < 2:
-            raise ValueError(f"{len(classes)} class in the labels: a classifier needs at least two classes")
-        return Labels(classes, numbers.astype(np.uint8))
-
-    @property
-    def names(self) -> list[str] | None:
-        """The names that go into files; None where the classes are the numbers from 0 on."""
-        if self.classes.dtype.kind in "iu" and np.array_equal(self.classes, np.arange(len(self.classes))):
-            return None
-        return [str(name) for name in self.classes]
-
-
-@dataclass(frozen=True)
 class Trained:
     """What a training came to."""
 
@@ -179,7 +155,7 @@ def run(
                 callback(news)
 
         native = None if start is None else start._native
-        network, epochs, facts, stopped = _native.train(settings, rows, labels, classes, names, image, native, threads or 0, watch)
+        network, epochs, facts, stopped = _native.train(settings, rows, labels, classes, names, image, native, threads_or_all(threads), watch)
     return Trained(Network(network), History(epochs, facts), facts, stopped)
 
 

@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, overload
 
 from .. import _native
+from .._checks import whole
 from .._figure import Figure, method
 from ._answer import Exponents, Network, Slopes, Variances, make
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Recommendation(Slopes, Variances):
     """An initialisation, and the factors by which signal and gradient change over the depth."""
 
@@ -18,7 +19,7 @@ class Recommendation(Slopes, Variances):
     gradient: float | None
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class CarriedRecommendation(Exponents, Variances):
     """An initialisation for carried fields, and what is left after all layers of two signals of variance 1 and correlation 0.5."""
 
@@ -28,7 +29,7 @@ class CarriedRecommendation(Exponents, Variances):
     gradient: float | None
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Advice(Network):
     """Which σ_m² and σ_b² to use: the best, and the smallest that suffices (None if none does)."""
 
@@ -46,7 +47,7 @@ class Advice(Network):
         return Figure(method(self._native))
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class CarriedAdvice(Network):
     """Whether to carry fields (needed, helpful or unneeded), and what is then left after all layers."""
 
@@ -106,7 +107,7 @@ def advise(
     """
     if not carry and (sigma_m2 is not None or sigma_w2 is not None):
         raise ValueError("sigma_m2 and sigma_w2 are for carry=True: plain advice chooses the variance itself")
-    answer = _native.theory_advise(model, neuron, depth, reach, carry, sigma_m2, sigma_w2)
+    answer = _native.theory_advise(model, neuron, whole("depth", depth), reach, carry, sigma_m2, sigma_w2)
     values = answer.values
     if carry:
         values["carried"] = make(CarriedRecommendation, values["carried"])

@@ -16,6 +16,22 @@ Floats = NDArray[np.float64]
 T = TypeVar("T")
 
 
+@dataclass(frozen=True)
+class Drawn:
+    """The picture of an answer, drawn already."""
+
+    svg: str
+    png: bytes
+
+    def to_svg(self) -> str:
+        """As it was drawn."""
+        return self.svg
+
+    def to_png(self) -> bytes:
+        """As it was drawn."""
+        return self.png
+
+
 class Answer:
     """A dictionary, a table, and a picture where there is one."""
 
@@ -34,6 +50,22 @@ class Answer:
     def _repr_html_(self) -> str:
         return _table.facts_html(self._facts())
 
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other) or not isinstance(other, Answer):
+            return NotImplemented
+        mine, yours = self.to_dict(), other.to_dict()
+        return mine.keys() == yours.keys() and all(_equal(mine[name], yours[name]) for name in mine)
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Compiled answers cannot be pickled: their pictures are drawn instead."""
+        state = dict(self.__dict__)
+        if "_native" in state:
+            state["_native"] = Drawn(state["_native"].to_svg(), state["_native"].to_png())
+        return state
+
     def __repr__(self) -> str:
         facts = _table.facts_text(self._facts())
         columns = {name: value for name, value in self.to_dict().items() if isinstance(value, np.ndarray) and value.ndim == 1}
@@ -41,6 +73,12 @@ class Answer:
             return facts
         rows = [dict(zip(columns, row)) for row in zip(*(values.tolist() for values in columns.values()))]
         return f"{facts}\n\n{_table.rows_text(rows, columns)}"
+
+
+def _equal(mine: Any, yours: Any) -> bool:
+    if isinstance(mine, np.ndarray):
+        return np.array_equal(mine, yours, equal_nan=mine.dtype.kind == "f")
+    return bool(mine == yours)
 
 
 def _shown(answer: Any) -> Iterator[dataclasses.Field[Any]]:
@@ -52,7 +90,7 @@ def _is_missing(name: str, value: Any) -> bool:
     return value is None and name in ("sigma_m2", "sigma_w2")
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Network(Answer):
     """Which network."""
 
@@ -60,7 +98,7 @@ class Network(Answer):
     neuron: str
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Variances(Answer):
     """Which initialisation: a model has σ_m², σ_w², or neither."""
 
@@ -69,7 +107,7 @@ class Variances(Answer):
     sigma_b2: float
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Slopes(Answer):
     """Fixed points, slopes, depth scales and the phase. What diverges or does not exist is None."""
 
@@ -85,7 +123,7 @@ class Slopes(Answer):
     phase: str
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Exponents(Answer):
     """The same where fields are carried: exponents in place of depth scales."""
 

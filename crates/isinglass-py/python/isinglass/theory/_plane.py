@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _native
+from .._checks import threads_or_all, whole
 from .._extras import require
 from .._figure import Figure, method
 from ._answer import Floats, Network, column, make
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class CriticalLine(Network):
     """All critical initialisations, and which of them can be used."""
 
@@ -44,7 +45,7 @@ def critical_line(
     >>> ig.theory.critical_line("deterministic", "probit:1").reachable
     False
     """
-    answer = _native.theory_critical_line(model, neuron, q, points)
+    answer = _native.theory_critical_line(model, neuron, q, whole("points", points))
     values = answer.values
     rows: list[dict[str, Any]] = values["points"]
     key = next((name for name in ("sigma_m2", "sigma_w2") if rows and name in rows[0]), None)
@@ -54,7 +55,7 @@ def critical_line(
     return make(CriticalLine, {name: values[name] for name in ("model", "neuron", "exists", "reachable", "verdict")}, allowed=allowed, _native=answer, **arrays)
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class PhaseDiagram(Network):
     """χ₁ and ξ_c over the plane of initialisations: `chi_1[row, column]` belongs to `y[row]` (σ_b²) and `x[column]` (σ_m² or σ_w²). Not allowed points are NaN."""
 
@@ -79,7 +80,7 @@ class PhaseDiagram(Network):
         return self.plot()._repr_svg_() + f"<p>{self.verdict}</p>"
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class CarriedPhaseDiagram(Network):
     """What is left of gradient and signal after `depth` layers of carried fields, over the same plane."""
 
@@ -118,7 +119,7 @@ def _axis(values: tuple[float, float] | tuple[float, float, int] | None, name: s
         case (low, high):
             return (low, high), 200
         case (low, high, count):
-            return (low, high), int(count)
+            return (low, high), whole(f"points along {name}", count)
     raise ValueError(f"{name} is (low, high) or (low, high, number of points)")
 
 
@@ -171,7 +172,7 @@ def phase_diagram(
     assert y_range is not None
     if depth is not None and not carry:
         raise ValueError("depth is for carry=True: a plain diagram shows what happens in every layer")
-    plane = _native.theory_phase_diagram(model, neuron, x_range, columns, y_range, rows, quantity, carry, depth, threads or 0)
+    plane = _native.theory_phase_diagram(model, neuron, x_range, columns, y_range, rows, quantity, carry, None if depth is None else whole("depth", depth), threads_or_all(threads))
     facts, arrays = plane.values, plane.columns
     common: dict[str, Any] = {**arrays, "model": model, "neuron": facts["neuron"], "x": plane.x, "y": plane.y, "verdict": facts["verdict"], "_native": plane}
     if carry:

@@ -9,14 +9,14 @@ from .. import _native
 from ._answer import Exponents, Network, Slopes, Variances, make
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Point(Slopes, Variances, Network):
     """Fixed points, slopes, depth scales and the phase at one initialisation. What diverges or does not exist is None."""
 
     verdict: str
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class CarriedPoint(Exponents, Variances, Network):
     """The same where fields are carried: exponents in place of depth scales."""
 

@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _native
+from .._checks import whole
 from .._extras import require
 from .._figure import Figure, method
 from ._answer import Floats, Network, Variances, column, make
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Trajectory(Variances, Network):
     """Two signals, layer by layer; layer 0 is the start."""
 
@@ -39,7 +40,7 @@ class Trajectory(Variances, Network):
         return super()._repr_html_() + self.plot()._repr_svg_()
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class CarriedTrajectory(Trajectory):
     """The same where every layer adds its field to the one before: v is the variance of what is carried, spread its Σ."""
 
@@ -74,7 +75,7 @@ def trajectory(
     inputs = None if input_variance is None else [float(value) for value in np.atleast_1d(input_variance)]
     if inputs is not None and (q_a is not None or q_b is not None):
         raise ValueError("input_variance starts from inputs, q_a and q_b from fields: leave out one or the other")
-    answer = _native.theory_trajectory(model, neuron, sigma_m2, sigma_w2, sigma_b2, carry, depth, q_a, q_b, c, one_minus_c, inputs)
+    answer = _native.theory_trajectory(model, neuron, sigma_m2, sigma_w2, sigma_b2, carry, whole("depth", depth), q_a, q_b, c, one_minus_c, inputs)
     values = answer.values
     rows: list[dict[str, Any]] = values["layers"]
     arrays = {name: column(rows, name) for name in rows[0] if name != "layer"}
@@ -82,7 +83,7 @@ def trajectory(
     return make(CarriedTrajectory if carry else Trajectory, values, layer=layer, _native=answer, **arrays)
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class CorrelationMap(Variances, Network):
     """The correlation map of one layer, with the variance at its fixed point."""
 
@@ -118,7 +119,7 @@ def correlation_map(
     [0.0, 1.0]
     """
     correlations = None if c is None else [float(value) for value in c]
-    answer = _native.theory_map(model, neuron, sigma_m2, sigma_w2, sigma_b2, correlations, points)
+    answer = _native.theory_map(model, neuron, sigma_m2, sigma_w2, sigma_b2, correlations, whole("points", points))
     values = answer.values
     rows: list[dict[str, Any]] = values["map"]
     arrays = {name: column(rows, name) for name in ("c_in", "c_out", "one_minus_c_in", "one_minus_c_out")}

@@ -133,8 +133,9 @@ class Preprocessing(nn.Module):
             return values
         if values.shape[-1] != len(self.centres):
             raise ValueError(f"an input rule for {len(self.centres)} columns, applied to {values.shape[-1]}")
-        # 0·∞ is not a number, and becomes byte 128.
-        return ((values - self.centres) * self.factors).nan_to_num(nan=0.0).clamp(-128, 127).round() + 128
+        # 0·∞ is not a number, and becomes byte 128; missing values stay missing.
+        steps = (values - self.centres) * self.factors
+        return torch.where(self.factors == 0, torch.zeros_like(steps), steps).clamp(-128, 127).round() + 128
 
     def forward(self, values: Tensor) -> Tensor:
         """The inputs, in float32."""

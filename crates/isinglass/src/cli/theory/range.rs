@@ -77,7 +77,12 @@ pub fn at_least_two(text: &str) -> Result<usize, String> {
 
 /// The same for a number.
 pub fn check_two(count: usize) -> Result<usize, String> {
-    if count >= 2 { Ok(count) } else { Err("at least 2 are needed".to_owned()) }
+    const MOST: usize = 10_000_000;
+    match count {
+        0 | 1 => Err("at least 2 are needed".to_owned()),
+        count if count > MOST => Err(format!("{count} points: at most {MOST}")),
+        count => Ok(count),
+    }
 }
 
 #[cfg(test)]
