@@ -9,6 +9,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+import isinglass as ig  # noqa: E402
 from isinglass import _native  # noqa: E402
 from isinglass._network import Network  # noqa: E402
 from isinglass.torch import (  # noqa: E402
@@ -204,3 +205,18 @@ def test_packed_equals_the_module_on_mnists_10000_test_images() -> None:
     data = _native.load_data("mnist", directory)
     assert len(data["test"][1]) == 10_000
     compare_on(data)
+
+
+def test_what_the_packed_network_would_refuse_is_refused_in_pytorch_too() -> None:
+    images = torch.randint(256, (40, 16), dtype=torch.uint8)
+    net = ig.torch.mlp(16, (9,), 2, preprocessing=ig.torch.Preprocessing.fit(images), seed=1)
+    assert torch.equal(net(images), net(images.float()))  # bytes stored as floats
+    with pytest.raises(ValueError, match="takes bytes"):
+        net(images.float() / 255)
+    table = torch.randn(40, 3)
+    of_table = ig.torch.mlp(3, (9,), 2, preprocessing=ig.torch.Preprocessing.fit(table), seed=1)
+    assert of_table(torch.full((1, 3), float("nan"))).isnan().all()  # not byte 128
+    with pytest.raises(TypeError, match="only what mlp"):
+        ig.torch.to_packed(torch.nn.Sequential())  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="at least one example"):
+        ig.torch.Preprocessing.fit(torch.zeros(0, 3))

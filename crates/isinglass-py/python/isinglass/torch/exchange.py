@@ -67,6 +67,7 @@ def from_network(
 
 def to_network(net: MLP, *, preprocessing: Preprocessing | None = None) -> Network:
     """The module as a network of the engine. `preprocessing`, by default the module's own, is how raw values become inputs."""
+    _check(net)
     rule = net.preprocessing if preprocessing is None else preprocessing
     layers = [(_array(layer.means), _array(layer.bias)) for layer in net._linears()]
     return Network(_native.Network.from_layers(net.config, layers, None if rule is None else rule.to_dict(), net.class_names))
@@ -95,6 +96,7 @@ def to_packed(net: MLP, *, preprocessing: Preprocessing | None = None, check: Te
     `preprocessing`, by default the module's own, is how raw values become inputs; the packed network takes raw values.
     The bits are compared with the network in floats, on random inputs and on the raw values `check`.
     """
+    _check(net)
     if net.preprocessing is None and preprocessing is None:
         raise ValueError(
             "the network has no preprocessing, and a packed network takes bytes: pass preprocessing=Preprocessing(offset, scale), "
@@ -102,6 +104,11 @@ def to_packed(net: MLP, *, preprocessing: Preprocessing | None = None, check: Te
         )
     values = None if check is None else check.detach().flatten(1).cpu().numpy()
     return to_network(net, preprocessing=preprocessing).pack(values)
+
+
+def _check(net: object) -> None:
+    if not isinstance(net, MLP):
+        raise TypeError(f"{type(net).__name__}: only what mlp, from_network or from_checkpoint made can be taken over by the engine")
 
 
 def _array(values: Tensor) -> NDArray[np.float32]:

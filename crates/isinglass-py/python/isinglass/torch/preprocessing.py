@@ -75,13 +75,13 @@ class Preprocessing(nn.Module):
 
         By default bytes are an `image`, whose pixels share one scale, and real numbers a `table`, each of whose columns has its own.
         """
+        if values.numel() == 0:
+            raise ValueError("no values: a rule is chosen on at least one example")
         rows = values.detach().reshape(len(values), -1).cpu().numpy()
         is_bytes = rows.dtype == np.uint8
         features = features or ("image" if is_bytes else "table")
         if features not in ("image", "table"):
             raise ValueError(f"features {features!r}: use 'image' or 'table'")
-        if rows.size == 0:
-            raise ValueError("no values: a rule is chosen on at least one example")
         if is_bytes and features == "image":
             return cls(*_standardising(np.bincount(rows.ravel(), minlength=256)))
         rows = rows.astype(np.float32)
@@ -128,14 +128,22 @@ class Preprocessing(nn.Module):
 
     def to_bytes(self, values: Tensor) -> Tensor:
         """Raw values as bytes, in float32; values without a quantiser are unchanged."""
-        values = values.to(torch.float32)
         if self.centres is None or self.factors is None:
-            return values
+            return self._whole(values).to(torch.float32)
+        values = values.to(torch.float32)
         if values.shape[-1] != len(self.centres):
             raise ValueError(f"an input rule for {len(self.centres)} columns, applied to {values.shape[-1]}")
         # 0·∞ is not a number, and becomes byte 128; missing values stay missing.
         steps = (values - self.centres) * self.factors
         return torch.where(self.factors == 0, torch.zeros_like(steps), steps).clamp(-128, 127).round() + 128
+
+    def _whole(self, values: Tensor) -> Tensor:
+        """Bytes may be stored as floats; pixels between 0 and 1 are not bytes."""
+        if self.of_bytes and values.is_floating_point() and not values.is_meta and not torch.equal(values, values.round()):
+            raise ValueError(
+                "real numbers for a network that takes bytes: pass the pixels as uint8 (0 to 255), which the network's preprocessing scales itself"
+            )
+        return values
 
     def forward(self, values: Tensor) -> Tensor:
         """The inputs, in float32."""
