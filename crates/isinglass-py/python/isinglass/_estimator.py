@@ -56,7 +56,7 @@ class BinaryMLPClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     train_fraction, validation : fraction of the examples to use, and of these to hold out for validation.
     input_dropout, dropout, weight_decay, label_smoothing, average, augment : regularisation.
     features : "image" (one scale for all columns) or "table" (each column has its own); None takes bytes for images and floats for tables.
-    random_state : the seed, a generator, or None for another seed every time.
+    random_state : the seed, a generator, or None for a new seed each time.
     threads : number of threads; None is one per core. The result does not depend on it.
     progress : whether to show a progress bar; None shows it in terminals and notebooks.
     callback : called with the line of every epoch.

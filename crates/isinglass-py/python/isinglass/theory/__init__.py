@@ -10,7 +10,7 @@ stochastic-binary, stochastic-weights and stochastic-neurons; neurons are sign, 
 >>> ig.theory.advise("deterministic", neuron="sign", depth=40).critical_exists
 False
 
-What cannot be is a ``ValueError`` that says why:
+Impossible values raise a ``ValueError`` that says why:
 
 >>> ig.theory.point("deterministic", sigma_m2=1.2)
 Traceback (most recent call last):
