@@ -69,7 +69,8 @@ class Run:
         return Figure(lambda png: _native.run_picture(directory, kind, png))
 
     def __repr__(self) -> str:
-        return f"<Run {self.directory}, {'finished' if self.is_finished else 'not finished'}, {len(self.history)} epochs>"
+        epochs = len(self.history)
+        return f"<Run {self.directory}, {'finished' if self.is_finished else 'not finished'}, {epochs} epoch{'' if epochs == 1 else 's'}>"
 
     def _repr_html_(self) -> str:
         test = {} if self.summary is None else self.summary["test"]
