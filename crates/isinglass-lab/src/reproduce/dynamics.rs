@@ -78,7 +78,7 @@ fn size(scale: Scale) -> Simulation {
     let paper = Simulation { width: 1000, realisations: 50, depth: 30, ..Simulation::default() };
     match scale {
         Scale::Smoke => Simulation { width: 100, realisations: 12, depth: 8, ..paper },
-        Scale::Quick | Scale::Paper => paper,
+        Scale::Quick | Scale::Medium | Scale::Paper => paper,
     }
 }
 

@@ -108,6 +108,17 @@ const PAPER: Sizes = Sizes {
     growing_epochs: "[1, 2, 5, 10, 20, 50]",
     seeds: 3,
 };
+/// The paper's data, optimiser and epochs, three seeds; narrower networks, and depths that are dense where `3ξ` is short.
+const MEDIUM: Sizes = Sizes {
+    width: 96,
+    plane: ["[0.3, 0.5, 0.7, 0.85, 0.95, 0.99]", "[3, 6, 10, 15, 22, 32, 45, 60]"],
+    counterparts: ["[0.3, 0.7, 0.95, 0.99]", "[3, 6, 10, 15]"],
+    initialisations: "[3, 6, 10, 22, 45]",
+    optimizers: ["[2e-4, 1e-3, 1e-2, 1e-1]", "[0.3, 0.7, 0.95]", "[6, 15, 32]"],
+    growing_epochs: "[1, 3, 10, 30]",
+    ..PAPER
+};
+
 const TWENTY: &str =
     "[0.04, 0.09, 0.14, 0.19, 0.24, 0.29, 0.34, 0.39, 0.44, 0.49, 0.54, 0.59, 0.64, 0.69, 0.74, 0.79, 0.84, 0.89, 0.94, 0.99]";
 
@@ -129,6 +140,7 @@ fn sizes(scale: Scale) -> &'static Sizes {
     match scale {
         Scale::Smoke => &SMOKE,
         Scale::Quick => &QUICK,
+        Scale::Medium => &MEDIUM,
         Scale::Paper => &PAPER,
     }
 }
@@ -137,14 +149,14 @@ fn plane(study: &Study, plane: Plane) -> Plan {
     let sizes = sizes(study.scale);
     let own = format!("surrogate = {:?}\nneuron = {:?}\nepochs = {}\nsamples = []\n", plane.surrogate, plane.neuron, sizes.epochs);
     let [sigma_m2, depth] = sizes.plane;
-    plan(study, plane.name, &(own + TWO_POINT + &adam(sizes)), &format!("sigma-m2 = {sigma_m2}\ndepth = {depth}\n"))
+    plan(study, plane.name, &(own + TWO_POINT + &adam(sizes)), &format!("sigma-m2 = {sigma_m2}\ndepth = {depth}\n{}", seeds(study)))
 }
 
 fn counterparts(study: &Study) -> Plan {
     let sizes = sizes(study.scale);
     let own = format!("{UNIT_GAIN_NETWORK}epochs = {}\nsamples = [1, 5, 100]\n", sizes.fewer_epochs);
     let [sigma_m2, depth] = sizes.counterparts;
-    plan(study, COUNTERPARTS, &(own + TWO_POINT + &adam(sizes)), &format!("sigma-m2 = {sigma_m2}\ndepth = {depth}\n"))
+    plan(study, COUNTERPARTS, &(own + TWO_POINT + &adam(sizes)), &format!("sigma-m2 = {sigma_m2}\ndepth = {depth}\n{}", seeds(study)))
 }
 
 fn initialisations(study: &Study) -> Plan {
@@ -212,7 +224,7 @@ mod tests {
 
     #[test]
     fn all_grids_can_be_read_and_have_possible_cells() {
-        for scale in [Scale::Smoke, Scale::Quick, Scale::Paper] {
+        for scale in [Scale::Smoke, Scale::Quick, Scale::Medium, Scale::Paper] {
             for data in ["mnist", "digits"] {
                 let study = Study { directory: "figures".into(), scale, data: data.into(), data_dir: None, seed: 3, threads: 1 };
                 let plans = study.plans(&Subject::ALL);

@@ -81,6 +81,8 @@ pub enum Scale {
     Smoke,
     /// Minutes on two cores: narrow networks, few cells, a part of the data.
     Quick,
+    /// The paper's data, optimiser and epochs in narrower networks: a few hours on two cores.
+    Medium,
     /// The paper's settings: hours of many cores.
     Paper,
 }
@@ -91,6 +93,7 @@ impl Scale {
         match self {
             Self::Smoke => "smoke",
             Self::Quick => "quick",
+            Self::Medium => "medium",
             Self::Paper => "paper",
         }
     }

@@ -39,7 +39,7 @@ const PAPER: Sizes = Sizes { hidden: [501, 501], fraction: 1.0, epochs: 30, seed
 fn sizes(scale: Scale) -> &'static Sizes {
     match scale {
         Scale::Smoke => &SMOKE,
-        Scale::Quick => &QUICK,
+        Scale::Quick | Scale::Medium => &QUICK,
         Scale::Paper => &PAPER,
     }
 }

@@ -55,7 +55,7 @@ const PAPER: Sizes = Sizes { width: 256, fraction: 1.0, lr: 0.03, epochs: 12, de
 fn sizes(scale: Scale) -> &'static Sizes {
     match scale {
         Scale::Smoke => &SMOKE,
-        Scale::Quick => &QUICK,
+        Scale::Quick | Scale::Medium => &QUICK,
         Scale::Paper => &PAPER,
     }
 }
