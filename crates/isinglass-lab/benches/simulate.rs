@@ -7,7 +7,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Instant;
 
-use isinglass_lab::simulate::{Simulation, at_fixed_point};
+use isinglass_lab::simulate::Simulation;
 use isinglass_theory::{MeanField, Model, Neuron, RandomNetwork};
 use serde_json::{Value, json};
 
@@ -95,7 +95,7 @@ impl Torch {
     fn total(&mut self, simulation: &Simulation) -> (f64, f64) {
         let (mut seconds, mut q) = (0.0, 0.0);
         for sigma_m2 in SETTINGS {
-            let (_, q_star) = at_fixed_point(&field(sigma_m2)).expect("a fixed point");
+            let (_, q_star) = field(sigma_m2).at_fixed_point().expect("a fixed point");
             let question = json!({
                 "width": simulation.width, "realisations": simulation.realisations, "depth": simulation.depth, "sigma_m2": sigma_m2,
                 "sigma_b2": SIGMA_B2, "map_points": simulation.map.len(), "q_star": q_star, "threads": simulation.threads, "seed": 1,

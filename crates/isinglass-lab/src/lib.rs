@@ -1,16 +1,14 @@
-//! Experiments with binary networks and their theory: training runs, sweeps of many of them, their networks as packed bits, grids over the plane of initialisations, and the charts and reports that show them.
+//! Studies of binary networks and their theory: random networks simulated beside the theory, grids over the plane of initialisations, the paper's figures, and reports.
+//!
+//! Training runs and sweeps are in `isinglass-runs`, charts in `isinglass-chart`; both are re-exported here.
 
-mod base64;
+mod parallel;
 
-pub mod chart;
-pub mod csv;
 pub mod phase_diagram;
-pub mod provenance;
-pub mod recipe;
-pub mod replace;
 pub mod report;
 pub mod reproduce;
-pub mod run;
 pub mod simulate;
-pub mod sweep;
 pub mod verdict;
+
+pub use isinglass_chart as chart;
+pub use isinglass_runs::{csv, provenance, recipe, replace, run, sweep, words};

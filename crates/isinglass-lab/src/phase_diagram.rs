@@ -1,8 +1,8 @@
 //! The theory over a plane of `(σ_m², σ_b²)` or `(σ_w², σ_b²)`, on all cores.
 //!
 //! ```
-//! use isinglass_lab::phase_diagram::{PhaseDiagram, Quantity, linspace};
-//! use isinglass_theory::{Model, Neuron, RandomNetwork};
+//! use isinglass_lab::phase_diagram::{PhaseDiagram, Quantity};
+//! use isinglass_theory::{Model, Neuron, RandomNetwork, linspace};
 //!
 //! let network = RandomNetwork::new(Model::Continuous, Neuron::Linear)?;
 //! let diagram = PhaseDiagram::compute(&network, linspace(0.0, 2.0, 3), linspace(0.0, 1.0, 2), Quantity::Chi1, 1, &|_| {})?;
@@ -11,10 +11,9 @@
 //! # Ok::<(), isinglass_theory::Error>(())
 //! ```
 
-use std::num::NonZeroUsize;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::parallel::in_order;
 use isinglass_theory::activation::Activation;
 use isinglass_theory::carried::Remains;
 use isinglass_theory::{Error, MeanField, Phase, Point, RandomNetwork, WeightVariance};
@@ -168,41 +167,16 @@ fn in_rows<C: Send>(
     progress: &(dyn Fn(usize) + Sync),
     cell: &(dyn Fn(f64, f64) -> Result<C, Error> + Sync),
 ) -> Result<Vec<C>, Error> {
-    let rows: Vec<Mutex<Vec<C>>> = y.iter().map(|_| Mutex::default()).collect();
-    let (next_row, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let stop = AtomicBool::new(false);
-    let failure: Mutex<Option<Error>> = Mutex::default();
-    let work = || {
-        while !stop.load(Ordering::Relaxed) {
-            let index = next_row.fetch_add(1, Ordering::Relaxed);
-            let Some(row) = rows.get(index) else { return };
-            match x.iter().map(|&sigma2| cell(sigma2, y[index])).collect::<Result<Vec<C>, Error>>() {
-                Ok(cells) => *lock(row) = cells,
-                Err(error) => {
-                    lock(&failure).get_or_insert(error);
-                    stop.store(true, Ordering::Relaxed);
-                }
-            }
-            progress(done.fetch_add(1, Ordering::Relaxed) + 1);
+    let row = |index: usize| {
+        if stop.load(Ordering::Relaxed) {
+            return Ok(Vec::new());
         }
+        let row = x.iter().map(|&sigma2| cell(sigma2, y[index])).collect::<Result<Vec<C>, Error>>();
+        row.inspect_err(|_| stop.store(true, Ordering::Relaxed))
     };
-    let threads = if threads == 0 { std::thread::available_parallelism().map_or(1, NonZeroUsize::get) } else { threads };
-    std::thread::scope(|scope| {
-        for _ in 1..threads.min(y.len()) {
-            scope.spawn(work);
-        }
-        work();
-    });
-    if let Some(error) = lock(&failure).take() {
-        return Err(error);
-    }
-    Ok(rows.iter().flat_map(|row| std::mem::take(&mut *lock(row))).collect())
-}
-
-/// `count` numbers from `low` to `high`, both included.
-pub fn linspace(low: f64, high: f64, count: usize) -> Vec<f64> {
-    let last = count.saturating_sub(1).max(1) as f64;
-    (0..count).map(|i| if i + 1 == count && count > 1 { high } else { low + (high - low) * i as f64 / last }).collect()
+    let rows = in_order(y.len(), threads, row, progress).into_iter().collect::<Result<Vec<_>, _>>()?;
+    Ok(rows.into_iter().flatten().collect())
 }
 
 fn cell<A: Activation + Clone>(network: &RandomNetwork<A>, sigma2: f64, sigma_b2: f64, quantity: Quantity) -> Result<Cell, Error> {
@@ -224,9 +198,4 @@ fn slope_cell<A: Activation>(field: &MeanField<A>) -> Result<Cell, Error> {
     let q_star = field.variance_fixed_point()?;
     let chi_1 = field.chi_1_at(q_star)?;
     Ok(Cell { q_star: q_star.finite(), chi_1, xi_c: None, phase: Some(Phase::of(field, chi_1)) })
-}
-
-/// A poisoned lock means that another thread panicked; its panic is what the user should see.
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }

@@ -3,8 +3,8 @@
 //! | directory | holds | is shown as |
 //! |---|---|---|
 //! | of a figure | `figure.json` ([`FigureRecord`](crate::reproduce::FigureRecord)) | pictures, tables, and what became of the paper's claims |
-//! | of a [sweep](crate::sweep) | `sweep.toml` | maps or lines over its axes, a table of cells, the grid |
-//! | of a [run](crate::run) | `config.toml` | learning curves, scores, settings |
+//! | of a [sweep](isinglass_runs::sweep) | `sweep.toml` | maps or lines over its axes, a table of cells, the grid |
+//! | of a [run](isinglass_runs::run) | `config.toml` | learning curves, scores, settings |
 //! | any other | directories of these kinds | all of them, in the order of their names |
 //!
 //! The page needs nothing else and loads nothing else. Equal directories give equal bytes.

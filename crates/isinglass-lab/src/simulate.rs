@@ -27,7 +27,6 @@ mod error;
 mod expectations;
 mod gaussian;
 mod layer;
-mod parallel;
 mod picture;
 mod realisation;
 mod residuals;
@@ -36,8 +35,7 @@ mod weights;
 
 use isinglass_net::Rng;
 use isinglass_theory::activation::FieldPair;
-use isinglass_theory::mean_field::LINEAR_BELOW;
-use isinglass_theory::{Correlation, Error as TheoryError, MeanField, Model, VarianceFixedPoint};
+use isinglass_theory::{Correlation, Error as TheoryError, MeanField, linspace};
 
 pub use carried::CarriedOverlaps;
 pub use comparison::{CarriedComparison, Comparison, JacobianComparison, LayerComparison, MapPoint, Measured, SpreadComparison, THRESHOLD};
@@ -46,7 +44,7 @@ pub use picture::{Shown, picture};
 pub use realisation::{Jacobian, Overlaps, Realisation, SpreadJacobian};
 pub use statistics::{Overall, Spread};
 
-use crate::phase_diagram::linspace;
+use crate::parallel;
 use layer::Rule;
 
 /// Which random networks, and how many.
@@ -113,23 +111,6 @@ pub struct Measurement {
     pub narrow: Ensemble,
 }
 
-/// Whether gradients exist: not through ±1 neurons that are really ±1, nor through a step.
-pub fn is_differentiable(field: &MeanField) -> bool {
-    let network = field.network();
-    let passes_means = !matches!(network.model(), Model::Binary | Model::StochasticBinary | Model::StochasticNeurons);
-    passes_means && !network.is_step()
-}
-
-/// The layer whose correlation map is that of the network in the long run, and the variance of its fields: that of the fixed point. Where signals die out it is that of
-/// vanishing ones; where every variance is kept or none is finite (relu, linear), that of large ones, against which biases do not count.
-pub fn at_fixed_point(field: &MeanField) -> Result<(MeanField, f64), TheoryError> {
-    Ok(match field.variance_fixed_point()? {
-        VarianceFixedPoint::Positive(q) => (field.clone(), q),
-        VarianceFixedPoint::Zero => (field.clone(), 0.5 * LINEAR_BELOW),
-        VarianceFixedPoint::Every | VarianceFixedPoint::Diverges => (field.network().at(field.sigma2(), 0.0)?, 1.0),
-    })
-}
-
 /// The second width at which everything is simulated: a quarter. The nearer the two widths, the larger the standard error of what is extrapolated from them; a quarter makes it 1.5 times
 /// that of the width itself, a half 2.4 times.
 pub fn narrow_width(width: usize) -> usize {
@@ -149,11 +130,11 @@ impl Simulation {
         }
         // Whatever the theory refuses is refused before it is simulated.
         field.trajectory(self.start, self.depth)?;
-        let (map_layer, map_variance) = at_fixed_point(field)?;
+        let (map_layer, map_variance) = field.at_fixed_point()?;
         let map_starts =
             self.map.iter().map(|&c| Ok(FieldPair::equal(map_variance, Correlation::new(c)?))).collect::<Result<Vec<_>, TheoryError>>()?;
         let (rule, map_rule) = (Rule::new(field), Rule::new(&map_layer));
-        let backwards = self.backwards && is_differentiable(field);
+        let backwards = self.backwards && field.is_differentiable();
         let widths = [self.width, narrow_width(self.width)];
         let points = self.map.len();
         // One piece of work is one realisation at one width, with its map.
@@ -188,7 +169,7 @@ impl Simulation {
     fn run_carried(&self, field: &MeanField, progress: &(dyn Fn(usize, usize) + Sync)) -> Result<Measurement, SimulateError> {
         field.carried_trajectory(self.start, self.depth)?;
         let rule = Rule::new(field);
-        let backwards = self.backwards && is_differentiable(field);
+        let backwards = self.backwards && field.is_differentiable();
         let widths = [self.width, narrow_width(self.width)];
         let pieces = 2 * self.realisations;
         let work = |piece: usize| {

@@ -39,6 +39,7 @@ mod correlation;
 mod double_double;
 mod error;
 mod fixed_point;
+mod long_run;
 mod root;
 mod trajectory;
 
@@ -58,6 +59,7 @@ pub use correlation::Correlation;
 pub use critical::{CriticalPoint, CriticalSet, Segment};
 pub use error::Error;
 pub use fixed_point::VarianceFixedPoint;
+pub use long_run::linspace;
 pub use mean_field::{MeanField, RandomNetwork};
 pub use model::{Model, WeightVariance};
 pub use neuron::{Denominator, Neuron};

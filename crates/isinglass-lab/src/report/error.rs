@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use crate::run::RunError;
-use crate::sweep::SweepError;
+use isinglass_runs::run::RunError;
+use isinglass_runs::sweep::SweepError;
 
 /// The error type of reports.
 #[derive(Debug, Error)]

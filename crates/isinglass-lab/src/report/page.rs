@@ -3,8 +3,8 @@
 use super::markup::Html;
 use super::section::Section;
 use super::source::Kind;
-use crate::base64;
 use crate::reproduce::{Claim, Verdict};
+use isinglass_chart::base64;
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");

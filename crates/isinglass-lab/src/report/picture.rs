@@ -3,7 +3,7 @@
 //! A picture is taken apart and written anew: only elements and attributes that charts are made of come through, so that no file can bring a script or load anything.
 //! Its ids get a prefix, since those of a page are shared by all its pictures.
 
-use resvg::usvg::roxmltree::{Document, Node};
+use roxmltree::{Document, Node};
 
 use super::markup::push_escaped;
 
@@ -186,7 +186,7 @@ fn push_attribute(out: &mut String, name: &str, value: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chart::{Axis, Figure, HeatMap, Panel, Region};
+    use isinglass_chart::{Axis, Figure, HeatMap, Panel, Region};
 
     fn hinted() -> String {
         let map = HeatMap::new((0.0, 1.0), (0.0, 1.0), 2, 1, vec![0.0, 1.0]).unwrap().hints(vec!["<a>\nb".into(), "c".into()]);

@@ -10,7 +10,7 @@ use super::section::{Section, Writer, shown};
 use super::source::Kind;
 use super::sweep::duration;
 use super::{ReportError, table};
-use crate::run::{CONFIG, METRICS, RunConfig, curves, insides, read_config, read_metrics, read_summary};
+use isinglass_runs::run::{CONFIG, METRICS, RunConfig, curves, insides, read_config, read_metrics, read_summary};
 
 pub(super) fn read(directory: &Path, mut writer: Writer) -> Result<Section, ReportError> {
     let config = read_config(directory)?;

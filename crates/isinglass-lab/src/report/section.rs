@@ -5,8 +5,8 @@ use std::path::Path;
 use super::markup::{Html, slug};
 use super::source::{Kind, Source};
 use super::{ReportError, figure, picture, run, sweep};
-use crate::chart::{ChartError, Figure};
 use crate::reproduce::Claim;
+use isinglass_chart::{ChartError, Figure};
 
 /// One directory, as HTML.
 #[derive(Debug)]

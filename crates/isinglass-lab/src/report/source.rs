@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use super::ReportError;
 use crate::reproduce::FIGURE;
-use crate::run::CONFIG;
-use crate::sweep::SWEEP;
+use isinglass_runs::run::CONFIG;
+use isinglass_runs::sweep::SWEEP;
 
 /// What a directory holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,9 +9,9 @@ use serde_json::Value;
 use super::section::{Section, Writer, shown};
 use super::source::Kind;
 use super::{ReportError, table};
-use crate::chart::{Figure, plain};
-use crate::sweep::picture::{PictureError, Results, View, column_label, value_text};
-use crate::sweep::{Row, SWEEP, Sweep, SweepError};
+use isinglass_chart::{Figure, plain};
+use isinglass_runs::sweep::picture::{PictureError, Results, View, column_label, value_text};
+use isinglass_runs::sweep::{Row, SWEEP, Sweep, SweepError};
 
 /// Rows of the table of cells, and of that of failed cells.
 const SHOWN: usize = 200;

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::markup::Html;
-use crate::verdict::digits;
+use isinglass_runs::words::digits;
 
 /// Writes a table, in a box that scrolls if it is too wide or too long.
 pub(super) fn write(html: &mut Html, columns: &[String], rows: &[Vec<Value>]) {

@@ -10,8 +10,8 @@ use super::results::Results;
 use super::rules::comparison::is_better;
 use super::spread::Spread;
 use super::study::{Study, Subject};
-use crate::chart::{Axis, Colour, Dash, Figure, Legend, Look, Marker, Panel, RefLine, Series};
-use crate::sweep::Sweep;
+use isinglass_chart::{Axis, Colour, Dash, Figure, Legend, Look, Marker, Panel, RefLine, Series};
+use isinglass_runs::sweep::Sweep;
 
 const CAPTION: &str = "One network, regularised in one way after another. All lines but the last are the accuracy of the binary network sign(M) at the end of training; the last is an ensemble: 100 binary \
     networks drawn from the means of a surrogate that is not polarised, their probabilities averaged. Validation images are held out of the training images; settings are to be chosen by them, and the test \

@@ -1,6 +1,6 @@
 //! An axis of accuracies on which both the loss of everything and the last per cent can be seen: distances are those of the logarithm of the error.
 
-use crate::chart::Axis;
+use isinglass_chart::Axis;
 
 /// What a network of ten classes has learnt nothing from.
 pub(super) const CHANCE: f64 = 0.1;

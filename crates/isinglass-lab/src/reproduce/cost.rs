@@ -3,8 +3,7 @@
 use super::ReproduceError;
 use super::grids::Plan;
 use super::study::Study;
-use crate::sweep::plan::Speed;
-use crate::sweep::{Cell, Sweep, SweepData};
+use isinglass_runs::sweep::{Cell, Speed, Sweep, SweepData};
 
 /// What is left of a sweep.
 #[derive(Debug, Clone, PartialEq)]

@@ -11,7 +11,7 @@ use super::results::ACCURACY;
 use super::rules::{about_the_same, more_samples, percent};
 use super::study::Study;
 use super::trainability::open;
-use crate::chart::Figure;
+use isinglass_chart::Figure;
 
 /// Adds the bottom of Figure 2.
 pub(super) fn add(study: &Study, output: &mut Output) -> Result<(), ReproduceError> {

@@ -1,6 +1,6 @@
 //! Figure 3: critical lines, and whether any of them can be used.
 
-use isinglass_theory::{CriticalPoint, CriticalSet, Model, Neuron, RandomNetwork};
+use isinglass_theory::{CriticalPoint, CriticalSet, Model, Neuron, RandomNetwork, linspace};
 use serde_json::Value;
 
 use super::ReproduceError;
@@ -8,8 +8,7 @@ use super::output::{Output, rounded, row};
 use super::record::{FigureRecord, Table, Verdict};
 use super::rules::Judgement;
 use super::study::{Study, Subject};
-use crate::chart::{Axis, Figure, Legend, Look, Panel, RefLine, Region};
-use crate::phase_diagram::linspace;
+use isinglass_chart::{Axis, Figure, Legend, Look, Panel, RefLine, Region};
 
 /// Sign, probit, logistic and unit gain, and the captions' own functions.
 const NEURONS: [(&str, Neuron); 6] = [

@@ -11,8 +11,8 @@ use super::rules::depth::{KEPT, carrying_helps, is_ahead, keeps_accuracy, loses_
 use super::spread::Spread;
 use super::study::{Study, Subject};
 use super::{Progress, ReproduceError, depth_use};
-use crate::chart::{Axis, Colour, Dash, Figure, Look, Marker, Panel, RefLine};
-use crate::sweep::Sweep;
+use isinglass_chart::{Axis, Colour, Dash, Figure, Look, Marker, Panel, RefLine};
+use isinglass_runs::sweep::Sweep;
 
 const CAPTION: &str = "Test accuracy of the binary network sign(M), with ±1 weights and ±1 neurons, over the number of hidden layers. Carried networks add each layer's field to that of the layer before \
     (`--carry on`); plain ones do not. Both are trained through the deterministic surrogate and by straight-through estimation, with equal data, width, epochs and optimiser.\n\n\

@@ -1,6 +1,6 @@
 //! Figure 4: over how many layers signals are remembered.
 
-use isinglass_theory::{Model, Neuron, Point, RandomNetwork};
+use isinglass_theory::{Model, Neuron, Point, RandomNetwork, linspace};
 use serde_json::Value;
 
 use super::ReproduceError;
@@ -9,9 +9,7 @@ use super::plane::scale_text;
 use super::record::{FigureRecord, Table, Verdict};
 use super::rules::Judgement;
 use super::study::{Study, Subject};
-use crate::chart::{Axis, Figure, Legend, Look, Panel};
-use crate::phase_diagram::linspace;
-use crate::sweep::picture::signal_scale;
+use isinglass_chart::{Axis, Figure, Legend, Look, Panel};
 
 const NETWORKS: [(&str, Model, Neuron); 6] = [
     ("sign", Model::Deterministic, Neuron::Sign),
@@ -64,7 +62,7 @@ fn judge(ends: &[End]) -> Judgement {
 
 fn scales(network: &RandomNetwork, sigma_m2: f64, sigma_b2: f64) -> Result<Scales, ReproduceError> {
     let field = network.at(Some(sigma_m2), sigma_b2)?;
-    Ok(Scales { q: Point::of(&field)?.xi_q(), c: signal_scale(&field)? })
+    Ok(Scales { q: Point::of(&field)?.xi_q(), c: field.signal_scale()? })
 }
 
 pub(super) fn make(study: &Study) -> Result<FigureRecord, ReproduceError> {

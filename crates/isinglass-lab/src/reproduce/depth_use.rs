@@ -13,9 +13,9 @@ use super::results::Results;
 use super::rules::depth::every_layer_is_used;
 use super::study::Study;
 use super::{Progress, ReproduceError};
-use crate::chart::{Axis, Colour, Dash, Figure, Legend, Look, Marker, Panel, RefLine};
-use crate::run::{LAST, RunError, examples, read_checkpoint};
-use crate::sweep::Sweep;
+use isinglass_chart::{Axis, Colour, Dash, Figure, Legend, Look, Marker, Panel, RefLine};
+use isinglass_runs::run::{LAST, RunError, examples, read_checkpoint};
+use isinglass_runs::sweep::Sweep;
 
 /// Random layers that each layer is replaced by.
 const DRAWS: u64 = 3;

@@ -13,9 +13,9 @@ use super::record::{Table, Verdict};
 use super::results::{ACCURACY, Results};
 use super::rules::{Judgement, both_grow, falls, percent};
 use super::study::Study;
-use crate::chart::{Axis, Dash, Figure, Legend, Look, Panel};
-use crate::run::{LAST, RunError, read_checkpoint};
-use crate::sweep::Sweep;
+use isinglass_chart::{Axis, Dash, Figure, Legend, Look, Panel};
+use isinglass_runs::run::{LAST, RunError, read_checkpoint};
+use isinglass_runs::sweep::Sweep;
 
 /// A stochastic network this close to its surrogate, in accuracy, has enough samples.
 const CLOSE: f64 = 0.01;

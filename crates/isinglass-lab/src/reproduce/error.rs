@@ -11,7 +11,7 @@ use thiserror::Error;
 pub enum ReproduceError {
     /// A sweep behind a figure.
     #[error(transparent)]
-    Sweep(crate::sweep::SweepError),
+    Sweep(isinglass_runs::sweep::SweepError),
     /// A simulation behind a figure.
     #[error(transparent)]
     Simulate(#[from] crate::simulate::SimulateError),
@@ -20,13 +20,13 @@ pub enum ReproduceError {
     Theory(#[from] isinglass_theory::Error),
     /// A run that a figure looks into.
     #[error(transparent)]
-    Run(#[from] crate::run::RunError),
+    Run(#[from] isinglass_runs::run::RunError),
     /// A picture cannot be drawn or written.
     #[error(transparent)]
-    Chart(#[from] crate::chart::ChartError),
+    Chart(#[from] isinglass_chart::ChartError),
     /// A sweep cannot be drawn.
     #[error(transparent)]
-    Picture(#[from] crate::sweep::picture::PictureError),
+    Picture(#[from] isinglass_runs::sweep::picture::PictureError),
     /// The directory has figures of another scale, other data or another seed.
     #[error("{} was made at another scale, with other data or another seed: choose another directory with --out, or ask for the same", .0.display())]
     Other(PathBuf),
@@ -50,9 +50,9 @@ pub enum ReproduceError {
     },
 }
 
-impl From<crate::sweep::SweepError> for ReproduceError {
-    fn from(error: crate::sweep::SweepError) -> Self {
-        use crate::sweep::SweepError;
+impl From<isinglass_runs::sweep::SweepError> for ReproduceError {
+    fn from(error: isinglass_runs::sweep::SweepError) -> Self {
+        use isinglass_runs::sweep::SweepError;
         match error {
             // Users of figures have not seen the grids.
             SweepError::OtherGrid { directory, .. } => Self::Other(directory),

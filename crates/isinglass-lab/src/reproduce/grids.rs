@@ -5,7 +5,7 @@
 //! mean can move about as far.
 
 use super::study::{Scale, Study, Subject};
-use crate::sweep::Grid;
+use isinglass_runs::sweep::Grid;
 
 pub(super) mod ablation;
 pub(super) mod depth;

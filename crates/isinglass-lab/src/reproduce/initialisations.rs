@@ -9,8 +9,8 @@ use super::record::{FigureRecord, Table};
 use super::results::{ACCURACY, Results};
 use super::rules::poor_beside_critical;
 use super::study::{Study, Subject};
-use crate::chart::{Axis, Figure, Legend, Look, Panel};
-use crate::sweep::Sweep;
+use isinglass_chart::{Axis, Figure, Legend, Look, Panel};
+use isinglass_runs::sweep::Sweep;
 
 const CAPTION: &str = "The abstract says that common initialisations, put on the means of binary weights, train poorly: their variances fall with the width, and with them χ₁. Training accuracy of the deterministic \
     surrogate of unit gain, for Glorot and He, for means all over [−1, 1] (uniform, σ_m² = 1/3) and for the critical limit (means ±0.995).";

@@ -10,10 +10,10 @@ use super::results::Results;
 use super::rules::Judgement;
 use super::study::{Study, Subject};
 use super::{ReproduceError, grids};
-use crate::chart::Figure;
-use crate::csv::{field, text_field};
-use crate::sweep::Sweep;
-use crate::sweep::picture::value_text;
+use isinglass_chart::Figure;
+use isinglass_runs::csv::{field, text_field};
+use isinglass_runs::sweep::Sweep;
+use isinglass_runs::sweep::picture::value_text;
 
 /// The settings that a figure tells, where its sweeps do not vary them.
 const SETTINGS: [&str; 12] =

@@ -12,9 +12,9 @@ use super::output::{rounded, row};
 use super::record::Table;
 use super::results::Results;
 use super::rules::depth_words;
-use crate::chart::Panel;
-use crate::sweep::Sweep;
-use crate::sweep::picture::{self, View, signal_scale};
+use isinglass_chart::Panel;
+use isinglass_runs::sweep::Sweep;
+use isinglass_runs::sweep::picture::{self, View};
 
 /// Training accuracy from which a network counts as trained.
 pub(super) const TRAINED: f64 = 0.5;
@@ -69,7 +69,7 @@ impl PlaneResults {
 
     /// The depth scale of the signal without biases.
     fn scale(&self, sigma_m2: f64) -> Result<Option<f64>, ReproduceError> {
-        Ok(signal_scale(&self.network.at(Some(sigma_m2), 0.0)?)?)
+        Ok(self.network.at(Some(sigma_m2), 0.0)?.signal_scale()?)
     }
 
     /// To which depth networks train, for each `σ_m²` with a result.

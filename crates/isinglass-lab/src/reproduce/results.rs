@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::ReproduceError;
-use crate::sweep::{Row, Sweep};
+use isinglass_runs::sweep::{Row, Sweep};
 
 /// What most figures show.
 pub(super) const ACCURACY: &str = "train_surrogate_accuracy";

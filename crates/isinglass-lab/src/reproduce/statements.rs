@@ -7,7 +7,7 @@ use super::record::{FigureRecord, Table};
 use super::results::{ACCURACY, Results};
 use super::rules::similar_patterns;
 use super::study::{Study, Subject};
-use crate::sweep::Sweep;
+use isinglass_runs::sweep::Sweep;
 
 const CAPTION: &str = "Section 4.2 says in words: results were similar for SGD, SGD with momentum and RMSprop; fewer samples are needed after more epochs, since means polarise and neurons saturate; \
     and a stochastic network closer to a deterministic one propagates signals as its surrogate does.\n\n\

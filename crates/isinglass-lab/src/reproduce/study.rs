@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::ReproduceError;
 use super::grids::{self, Plan};
-use crate::sweep::Sweep;
+use isinglass_runs::sweep::Sweep;
 
 /// A figure of the paper, or one that belongs beside them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -10,7 +10,7 @@ use super::record::{FigureRecord, Table};
 use super::results::ACCURACY;
 use super::rules::{depth_words, follows_the_scale, near_one_is_best, three_scales};
 use super::study::{Study, Subject};
-use crate::chart::Figure;
+use isinglass_chart::Figure;
 
 /// The curves over the maps, in depth scales.
 const SCALES: [f64; 2] = [3.0, 6.0];

@@ -15,7 +15,7 @@ use isinglass_theory::{Correlation, Error as TheoryError, MeanField};
 use super::expectations;
 use super::residuals::{Residuals, Steps, covariance};
 use super::statistics::{Overall, Spread};
-use super::{Measurement, Overlaps, SimulateError, at_fixed_point};
+use super::{Measurement, Overlaps, SimulateError};
 
 /// The theory counts as refuted if any [`Overall`] is further off than so many standard errors. By chance that happens to a right theory once in some hundred thousand runs of many
 /// realisations; with ten of them Student's tails make it once in a thousand.
@@ -155,7 +155,7 @@ impl Measurement {
             return self.compare_carried(theory);
         }
         let trajectory = theory.trajectory(self.simulation.start, self.simulation.depth)?;
-        let (map_layer, _) = at_fixed_point(theory)?;
+        let (map_layer, _) = theory.at_fixed_point()?;
         let threads = self.simulation.threads;
         let of = |ensemble| Residuals::of(theory, &map_layer, ensemble, threads);
         let steps = Steps { widths: [self.ensemble.width, self.narrow.width], residuals: [of(&self.ensemble)?, of(&self.narrow)?] };

@@ -3,11 +3,10 @@
 //! Lines are the theory. Markers are means over realisations, bands one standard deviation to either side.
 
 use isinglass_theory::activation::FieldPair;
-use isinglass_theory::{Correlation, Error as TheoryError, MeanField, WeightVariance};
+use isinglass_theory::{Correlation, Error as TheoryError, MeanField, WeightVariance, linspace};
 
-use super::{Comparison, LayerComparison, Measured, Measurement, at_fixed_point};
-use crate::chart::{Axis, Figure, Legend, Look, Panel};
-use crate::phase_diagram::linspace;
+use super::{Comparison, LayerComparison, Measured, Measurement};
+use isinglass_chart::{Axis, Figure, Legend, Look, Panel};
 
 /// One network of a picture: its theory, what was measured, and how they compare.
 #[derive(Debug, Clone, Copy)]
@@ -106,7 +105,7 @@ fn over_layers(panel: Panel, layers: &[LayerComparison], value: fn(&LayerCompari
 }
 
 fn over_correlations(panel: Panel, shown: &Shown<'_>, least: f64, look: Look) -> Result<Panel, TheoryError> {
-    let (layer, _) = at_fixed_point(shown.field)?;
+    let (layer, _) = shown.field.at_fixed_point()?;
     let step = |c: f64| {
         let pair = FieldPair::equal(shown.measurement.map_variance, Correlation::new(c)?);
         Ok((c, layer.pair_map(&pair)?.correlation.c()))

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use isinglass_lab::csv;
-use isinglass_lab::verdict::digits;
+use isinglass_lab::words::digits;
 use serde::Serialize;
 use serde_json::{Map, Value};
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use clap::builder::RangedU64ValueParser;
 use isinglass_bits::{Isa, PackedModel, Predictor};
-use isinglass_lab::verdict::digits;
+use isinglass_lab::words::digits;
 use isinglass_net::{Examples, Inference, Network, Rng, Values};
 use serde_json::json;
 

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use isinglass_lab::phase_diagram::linspace;
 use isinglass_lab::simulate::{Comparison, Measurement, Shown, Simulation, picture};
 use isinglass_theory::activation::FieldPair;
+use isinglass_theory::linspace;
 use isinglass_theory::{Correlation, MeanField};
 
 use super::output::{OutputArgs, ThreadsArgs, usage};

@@ -7,7 +7,7 @@ use std::time::Instant;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use isinglass_data::Dataset;
 use isinglass_lab::run::{Event, Ready, RunConfig};
-use isinglass_lab::verdict::digits;
+use isinglass_lab::words::digits;
 use isinglass_net::{Progress, Step};
 use serde_json::Value;
 

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use isinglass_lab::verdict::digits;
+use isinglass_lab::words::digits;
 use serde_json::Value;
 
 use super::histogram::blocks;

@@ -1,7 +1,7 @@
 //! Results of a simulation as records; docs/experiments.md lists the keys.
 
 use isinglass_lab::simulate::{JacobianComparison, LayerComparison, Measured, Overall, Simulation, THRESHOLD, narrow_width};
-use isinglass_lab::verdict::digits;
+use isinglass_lab::words::digits;
 use isinglass_theory::CarriedPoint;
 use serde_json::Value;
 

@@ -1,8 +1,8 @@
 //! `isinglass theory critical-line`.
 
 use isinglass_lab::chart::Figure;
-use isinglass_lab::phase_diagram::linspace;
 use isinglass_lab::verdict;
+use isinglass_theory::linspace;
 use isinglass_theory::{CriticalPoint, CriticalSet, Model, RandomNetwork};
 use serde_json::Value;
 

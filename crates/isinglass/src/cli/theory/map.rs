@@ -1,9 +1,8 @@
 //! `isinglass theory map`.
 
 use isinglass_lab::chart::Figure;
-use isinglass_lab::phase_diagram::linspace;
-use isinglass_lab::simulate::at_fixed_point;
 use isinglass_theory::activation::FieldPair;
+use isinglass_theory::linspace;
 use isinglass_theory::{Correlation, MeanField};
 
 use super::carried::{CarryArgs, refuse};
@@ -72,7 +71,7 @@ impl Question {
         let field = self.field()?;
         let network = field.network();
         let q_star = field.variance_fixed_point()?;
-        let (layer, q) = at_fixed_point(&field)?;
+        let (layer, q) = field.at_fixed_point()?;
         let inputs = self.c.clone().unwrap_or_else(|| linspace(0.0, 1.0, self.points));
         let rows = inputs.into_iter().map(|c| describe_step(&layer, q, Correlation::new(c)?)).collect::<Result<Vec<_>, _>>()?;
         let mut answer = Answer::default();
@@ -86,7 +85,7 @@ impl Question {
 
     pub(crate) fn figure(&self) -> Result<Figure, CliError> {
         let field = self.field()?;
-        let (layer, q) = at_fixed_point(&field)?;
+        let (layer, q) = field.at_fixed_point()?;
         let curve = linspace(0.0, 1.0, 201)
             .into_iter()
             .map(|c| Ok((c, step(&layer, q, Correlation::new(c)?)?.c())))

@@ -5,8 +5,9 @@ use std::io::{self, IsTerminal, Write};
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use isinglass_lab::chart::Figure;
-use isinglass_lab::phase_diagram::{CarriedDiagram, CarriedQuantity, Cell, PhaseDiagram, Quantity, linspace};
+use isinglass_lab::phase_diagram::{CarriedDiagram, CarriedQuantity, Cell, PhaseDiagram, Quantity};
 use isinglass_lab::verdict;
+use isinglass_theory::linspace;
 use isinglass_theory::{CarriedPoint, CriticalPoint, CriticalSet, Phase, RandomNetwork};
 use serde_json::Value;
 

@@ -1,11 +1,12 @@
 //! The pictures of the `theory` commands.
 
 use isinglass_lab::chart::{Axis, Callout, Colour, ColourMap, Dash, Figure, HeatMap, Panel, RefLine, Region, Series};
-use isinglass_lab::phase_diagram::{CarriedDiagram, CarriedQuantity, PhaseDiagram, Quantity, linspace};
-use isinglass_lab::verdict::digits;
+use isinglass_lab::phase_diagram::{CarriedDiagram, CarriedQuantity, PhaseDiagram, Quantity};
+use isinglass_lab::words::digits;
 use isinglass_theory::activation::FieldPair;
 use isinglass_theory::advice::signal_rate;
 use isinglass_theory::carried::Remains;
+use isinglass_theory::linspace;
 use isinglass_theory::{Advice, CarriedAdvice, CriticalPoint, CriticalSet, Model, Point, RandomNetwork, WeightVariance, depth_scale};
 
 use super::network::{BIAS_AXIS, network_title, weight_variance_axis};
