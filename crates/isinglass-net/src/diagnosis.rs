@@ -2,7 +2,7 @@
 
 use isinglass_theory::activation::FieldPair;
 use isinglass_theory::{CarriedState, Correlation, MeanField, Model, Neuron, WeightVariance};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::engine::{Engine, LayerSink, Purpose, Scale};
 use crate::kernels::Sink;
@@ -11,14 +11,14 @@ use crate::score::BATCH;
 use crate::{Error, Examples, Network, noise};
 
 /// Counts in equal bins from −1 to 1.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Histogram {
     /// Counts, from the bin that starts at −1 to the one that ends at 1.
     pub counts: Vec<u64>,
 }
 
 /// One layer of a network on some examples.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LayerDiagnosis {
     /// Counted from 1; the output layer is the last.
     pub layer: usize,
@@ -27,20 +27,25 @@ pub struct LayerDiagnosis {
     /// Neurons of this layer.
     pub outputs: usize,
     /// Mean square of the means.
+    #[serde(deserialize_with = "crate::or_nan::number")]
     pub sigma_m2: f64,
     /// Mean square of the biases.
+    #[serde(deserialize_with = "crate::or_nan::number")]
     pub sigma_b2: f64,
     /// Fraction of means beyond ±0.9.
+    #[serde(deserialize_with = "crate::or_nan::number")]
     pub polarised: f64,
     /// Histogram of the means.
     pub means: Histogram,
     /// Fraction of weights whose sign is not the initial one; `None` unless counted by [`Diagnosis::count_flips`].
     pub flip_ratio: Option<f64>,
     /// Mean square of the surrogate's field over neurons and examples: of `h`, or of `h̄` where nothing is random.
+    #[serde(deserialize_with = "crate::or_nan::number")]
     pub field_variance: f64,
     /// What the theory predicts from the measured variances of means and biases of the layers so far; `None` where it does not apply.
     pub predicted_variance: Option<f64>,
     /// Whether the field of the layer below is carried to this one.
+    #[serde(default)]
     pub carries: bool,
     /// Slope of the correlation map at `c = 1`, with this layer's measured variances; `None` for the output layer, and where a field is carried, since the map is then not the layer's alone.
     pub chi_1: Option<f64>,
@@ -49,6 +54,7 @@ pub struct LayerDiagnosis {
     /// Histogram of the neurons; `None` for the output layer.
     pub neurons: Option<Histogram>,
     /// Norm of the loss's gradient with respect to the means.
+    #[serde(deserialize_with = "crate::or_nan::number")]
     pub gradient_norm: f64,
 }
 

@@ -67,6 +67,7 @@ mod named;
 mod network;
 mod network_config;
 mod noise;
+mod or_nan;
 mod packing;
 mod parametrisation;
 mod partition;

@@ -13,8 +13,10 @@ use crate::{Error, Examples, InputRule, Network, noise};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Score {
     /// The fraction of examples classified correctly.
+    #[serde(deserialize_with = "crate::or_nan::number")]
     pub accuracy: f64,
     /// The mean negative log-likelihood of the true class.
+    #[serde(deserialize_with = "crate::or_nan::number")]
     pub nll: f64,
 }
 
@@ -24,8 +26,10 @@ pub struct SampledScore {
     /// Number of networks sampled; their class probabilities are averaged.
     pub samples: usize,
     /// The fraction of examples classified correctly.
+    #[serde(deserialize_with = "crate::or_nan::number")]
     pub accuracy: f64,
     /// The mean negative log-likelihood of the true class.
+    #[serde(deserialize_with = "crate::or_nan::number")]
     pub nll: f64,
 }
 

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | a file that cannot be read or written | `OSError`, or its kind (`FileNotFoundError`, …) |
 //! | a loss that diverges | `FloatingPointError` |
+//! | a network that does not fit the memory | `MemoryError` |
 //! | what the command line ends with exit code 2 | `ValueError` |
 //! | anything else | `RuntimeError` |
 
@@ -17,8 +18,8 @@ use isinglass::lab::run::RunError;
 use isinglass::lab::sweep::SweepError;
 use isinglass::net::Error as NetError;
 use pyo3::exceptions::{
-    PyFileExistsError, PyFileNotFoundError, PyFloatingPointError, PyIsADirectoryError, PyNotADirectoryError, PyOSError, PyPermissionError,
-    PyRuntimeError, PyValueError,
+    PyFileExistsError, PyFileNotFoundError, PyFloatingPointError, PyIsADirectoryError, PyMemoryError, PyNotADirectoryError, PyOSError,
+    PyPermissionError, PyRuntimeError, PyValueError,
 };
 use pyo3::{PyErr, PyResult};
 
@@ -40,6 +41,7 @@ pub fn raise(error: impl Into<CliError>) -> PyErr {
         CliError::Net(NetError::Diverged { .. }) | CliError::Run(RunError::Net(NetError::Diverged { .. })) => {
             PyFloatingPointError::new_err(message)
         }
+        CliError::Run(RunError::Memory { .. }) => PyMemoryError::new_err(message),
         error if error.exit_code() == 2 => PyValueError::new_err(message),
         _ => PyRuntimeError::new_err(message),
     }

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use isinglass::data::{Pixels, Split};
 use isinglass::lab::chart::Figure;
 use isinglass::lab::run;
-use isinglass::lab::sweep::picture::{Results, View};
-use isinglass::lab::sweep::{Event, Grid, Standing, Sweep, SweepData, SweepError, WorkOptions};
+use isinglass::lab::sweep::picture::{PictureError, View};
+use isinglass::lab::sweep::{Column, Event, Grid, Results, Standing, Sweep, SweepData, WorkOptions};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -46,12 +46,12 @@ pub fn read_run<'py>(py: Python<'py>, directory: PathBuf) -> PyResult<Bound<'py,
     let config = run::read_config(&directory).map_err(raise)?;
     let dict = PyDict::new(py);
     dict.set_item("config", settings_to_python(py, &config.to_json())?)?;
-    dict.set_item("summary", to_python(py, &run::read_summary(&directory).map_err(raise)?.unwrap_or(Value::Null))?)?;
+    dict.set_item("summary", to_python(py, &json!(run::read_summary(&directory).map_err(raise)?))?)?;
     let metrics = match directory.join(run::METRICS).exists() {
         true => run::read_metrics(&directory).map_err(raise)?,
         false => Vec::new(),
     };
-    dict.set_item("metrics", to_python(py, &Value::Array(metrics))?)?;
+    dict.set_item("metrics", to_python(py, &json!(metrics))?)?;
     Ok(dict)
 }
 
@@ -61,8 +61,11 @@ pub fn run_picture<'py>(py: Python<'py>, directory: PathBuf, kind: &str, png: bo
     let summary = run::read_summary(&directory).map_err(raise)?;
     let figure = match (kind, summary) {
         ("insides", None) => return Err(wrong(format!("{} has not ended: there is no network to look into yet", directory.display()))),
-        ("insides", Some(summary)) => run::insides(&summary).map_err(raise)?,
-        (_, summary) => run::curves(&summary.unwrap_or(Value::Null), &run::read_metrics(&directory).map_err(raise)?),
+        ("insides", Some(summary)) => run::insides(&summary.title(), &summary.inspection.layers).map_err(raise)?,
+        (_, summary) => {
+            let epochs: Vec<run::Epoch> = run::epochs(&run::read_metrics(&directory).map_err(raise)?).cloned().collect();
+            run::curves(&summary.map(|summary| summary.title()).unwrap_or_default(), &epochs)
+        }
     };
     drawn(py, &figure, png)
 }
@@ -87,7 +90,7 @@ pub fn sweep_run(
     let stop = AtomicBool::new(false);
     let mut failure = None;
     let result = py.detach(|| {
-        let data = SweepData::load(&grid.cells()?, data_dir.as_deref())?;
+        let data = SweepData::load(Sweep::draft(&out, grid.clone(), keep_runs)?.cells(), data_dir.as_deref())?;
         let sweep = Sweep::create(&out, grid, keep_runs)?;
         let options = WorkOptions { threads: threads_or_all(threads), retry_failed, ..WorkOptions::default() };
         sweep.work(&data, &options, &stop, &mut |event| {
@@ -113,14 +116,14 @@ pub fn sweep_run(
 
 fn standing<'a>(event: &Event<'a>) -> Option<&'a Standing> {
     match event {
-        Event::Planned(_) => None,
+        Event::Planned(_) | Event::Restarted(..) => None,
         Event::Ended(_, _, standing) | Event::Tick(standing) => Some(standing),
     }
 }
 
 fn describe(standing: &Standing) -> Value {
     json!({
-        "cells": standing.cells, "done": standing.done, "failed": standing.failed, "running": standing.running, "part": standing.part,
+        "cells": standing.cells, "done": standing.done, "failed": standing.failed, "damaged": standing.damaged, "refused": standing.refused, "running": standing.running, "part": standing.part,
         "seconds_left": standing.seconds_left,
     })
 }
@@ -139,10 +142,10 @@ fn grid_of(tables: &Bound<'_, PyDict>) -> PyResult<Grid> {
 /// The axes of a sweep and a row for each of its cells.
 #[pyfunction]
 pub fn sweep_rows<'py>(py: Python<'py>, directory: PathBuf) -> PyResult<Bound<'py, PyDict>> {
-    let (sweep, rows) = open(py, &directory).map_err(raise)?;
+    let results = open(py, &directory)?;
     let dict = PyDict::new(py);
-    dict.set_item("axes", sweep.grid().axes().map(str::to_owned).collect::<Vec<_>>())?;
-    dict.set_item("rows", to_python(py, &Value::Array(rows.into_iter().map(Value::Object).collect()))?)?;
+    dict.set_item("axes", results.axes().map(str::to_owned).collect::<Vec<_>>())?;
+    dict.set_item("rows", to_python(py, &Value::Array(results.to_json().into_iter().map(Value::Object).collect()))?)?;
     Ok(dict)
 }
 
@@ -156,16 +159,12 @@ pub fn sweep_picture<'py>(
     value: &str,
     png: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (sweep, rows) = open(py, &directory).map_err(raise)?;
-    let results = Results::of(&sweep, &rows);
+    let results = open(py, &directory)?;
+    let column: Column = value.parse().map_err(|name| raise(PictureError::NoColumn(name)))?;
     let view = View::choose(&results, x, y).map_err(raise)?;
-    drawn(py, &Figure::new().panel(view.panel(&results, value).map_err(raise)?), png)
+    drawn(py, &Figure::new().panel(view.panel(&results, column).map_err(raise)?), png)
 }
 
-fn open(py: Python<'_>, directory: &Path) -> Result<(Sweep, Vec<isinglass::lab::sweep::Row>), SweepError> {
-    py.detach(|| {
-        let sweep = Sweep::open(directory)?;
-        let rows = sweep.rows()?;
-        Ok((sweep, rows))
-    })
+fn open(py: Python<'_>, directory: &Path) -> PyResult<Results> {
+    py.detach(|| Sweep::open(directory)?.results()).map_err(raise)
 }

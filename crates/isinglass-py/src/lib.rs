@@ -10,12 +10,11 @@
 //! | `training` | training on arrays |
 //! | `packed` | packed networks |
 //! | `lab` | data sets, runs and sweeps |
-//! | `arrays`, `values`, `errors`, `memory` | NumPy arrays, JSON, exceptions, networks too large |
+//! | `arrays`, `values`, `errors` | NumPy arrays, JSON, exceptions |
 
 mod arrays;
 mod errors;
 mod lab;
-mod memory;
 mod network;
 mod packed;
 mod theory;

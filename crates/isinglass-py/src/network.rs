@@ -13,7 +13,6 @@ use serde_json::{Value, json};
 
 use crate::arrays::{Rows, matrix};
 use crate::errors::{raise, wrong};
-use crate::memory;
 use crate::packed::PackedModel;
 use crate::threads_or_all;
 use crate::values::{describe, settings_from_python, settings_to_python};
@@ -32,7 +31,7 @@ impl Network {
     #[staticmethod]
     fn draw(py: Python<'_>, config: &Bound<'_, PyDict>, seed: u64) -> PyResult<Self> {
         let config = network_config(config)?;
-        memory::check_drawing(&config)?;
+        isinglass::lab::memory::check_drawing(&config).map_err(raise)?;
         let network = py.detach(|| config.init(seed)).map_err(raise)?;
         Ok(Checkpoint::at_rest(network).into())
     }

@@ -11,7 +11,6 @@ use serde_json::{Value, json};
 
 use crate::arrays::Rows;
 use crate::errors::{raise, wrong};
-use crate::memory;
 use crate::network::Network;
 use crate::threads_or_all;
 use crate::values::{describe, drawn, from_python, settings_from_python, to_python};
@@ -54,7 +53,6 @@ pub fn train<'py>(
         None => {
             let config = run_config(settings)?;
             let fit = py.detach(|| Fit::new(config, data, class_names)).map_err(raise)?;
-            memory::check_training(fit.network())?;
             let config = fit.config().to_json();
             (py.detach(|| fit.run(&examples, threads, &mut |event| watcher.see(&event))), config)
         }
@@ -66,7 +64,7 @@ pub fn train<'py>(
         "notices": notices,
         "network": { "shape": network.shape(), "surrogate": network.surrogate, "neuron": network.neuron.to_string() },
     });
-    let history = history.iter().map(|line| to_python(py, line)).collect::<PyResult<Vec<_>>>()?;
+    let history = history.iter().map(|line| to_python(py, &json!(run::Line::Epoch(line.clone())))).collect::<PyResult<Vec<_>>>()?;
     // Also where it came with the last step, and there was nothing left to stop.
     Ok((checkpoint.into(), PyList::new(py, history)?, describe(py, &facts)?, watcher.failure))
 }
@@ -140,7 +138,7 @@ impl Watcher {
                     "kind": "step", "step": progress.step, "steps": progress.steps, "epoch": progress.epoch, "epochs": progress.epochs, "loss": step.loss,
                 })
             }
-            Event::Epoch(line) => (*line).clone(),
+            Event::Epoch(epoch) => json!(run::Line::Epoch((*epoch).clone())),
             _ => return Ok(()),
         };
         let told = Python::attach(|py| {
@@ -157,15 +155,37 @@ impl Watcher {
     }
 }
 
+/// `784-512×2-10, deterministic, sign`, with the data before it where they have a name.
+fn title(facts: &Bound<'_, PyAny>) -> PyResult<String> {
+    #[derive(serde::Deserialize)]
+    struct Facts {
+        data: Option<String>,
+        network: Named,
+    }
+    #[derive(serde::Deserialize)]
+    struct Named {
+        shape: String,
+        surrogate: String,
+        neuron: String,
+    }
+    let facts: Facts =
+        serde_json::from_value(from_python(facts)?).map_err(|error| wrong(format!("not the facts of a training: {error}")))?;
+    let network = format!("{}, {}, {}", facts.network.shape, facts.network.surrogate, facts.network.neuron);
+    Ok(facts.data.map_or(network.clone(), |data| format!("{data}: {network}")))
+}
+
 /// The curves of a training, as SVG or PNG.
 #[pyfunction]
 pub fn curves<'py>(py: Python<'py>, facts: &Bound<'py, PyAny>, history: &Bound<'py, PyAny>, png: bool) -> PyResult<Bound<'py, PyAny>> {
-    let Value::Array(lines) = from_python(history)? else { return Err(wrong("the history is a list of epochs")) };
-    drawn(py, &run::curves(&from_python(facts)?, &lines), png)
+    let epochs: Vec<run::Epoch> =
+        serde_json::from_value(from_python(history)?).map_err(|error| wrong(format!("the history is not a list of epochs: {error}")))?;
+    drawn(py, &run::curves(&title(facts)?, &epochs), png)
 }
 
 /// The inside of a network, as SVG or PNG.
 #[pyfunction]
 pub fn insides<'py>(py: Python<'py>, inspection: &Bound<'py, PyAny>, png: bool) -> PyResult<Bound<'py, PyAny>> {
-    drawn(py, &run::insides(&from_python(inspection)?).map_err(raise)?, png)
+    let layers: run::Inspection =
+        serde_json::from_value(from_python(inspection)?).map_err(|error| wrong(format!("not an inspection: {error}")))?;
+    drawn(py, &run::insides(&title(inspection)?, &layers.layers).map_err(raise)?, png)
 }

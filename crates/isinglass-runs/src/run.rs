@@ -21,13 +21,13 @@
 //! let data = config.load_data(None)?;
 //! let mut run = Run::create("runs/a".as_ref(), config)?;
 //! let summary = run.train(&data, &Options::default(), &AtomicBool::new(false), &mut |_| {})?;
-//! println!("{}", summary["test"]["binary"]["accuracy"]);
+//! println!("{:?}", summary.evaluation.test.binary);
 //! # Ok::<(), isinglass_runs::run::RunError>(())
 //! ```
 
 pub(crate) mod config;
 mod data;
-mod error;
+pub(crate) mod error;
 mod evaluation;
 mod fit;
 mod inspection;
@@ -45,18 +45,18 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use isinglass_net::{Checkpoint, Features, Partition};
-use serde_json::Value;
 
 pub use config::{RunConfig, check_samples};
 pub use data::{DataShape, check_fit, examples, values};
 pub use error::RunError;
-pub use evaluation::{Evaluation, Sampling, Scores};
+pub use evaluation::{Behind, Evaluation, Part, Sampling, Scores};
 pub use fit::{Fit, Fitted, Halt};
 pub use inspection::{InitialisationSummary, Inspection, LayerSummary, NetworkSummary, Size};
 use lock::Lock;
-pub use metrics::read_metrics;
+pub use metrics::{DataFacts, Diagnosed, Epoch, Final, Line, Resume, Start, When, epochs, read_metrics};
 pub use name::run_name;
 pub use picture::{curves, insides};
+pub use summary::Summary;
 pub use training::{Event, Options, Ready};
 
 /// The settings.
@@ -127,6 +127,18 @@ impl Run {
         Ok(Self { directory: directory.to_owned(), config, is_scratch: true, _lock: lock })
     }
 
+    /// Forgets everything but the settings, so that the run starts again.
+    pub(crate) fn restart(&mut self) -> Result<(), RunError> {
+        for file in [LAST, BEST, SUMMARY, METRICS] {
+            let path = self.path(file);
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(RunError::write(&path)(error)),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
     /// Where the run is kept.
     pub fn directory(&self) -> &Path {
         &self.directory
@@ -142,7 +154,7 @@ impl Run {
     /// # Errors
     ///
     /// [`RunError::Read`] and [`RunError::Config`] if the file is damaged.
-    pub fn summary(&self) -> Result<Option<Value>, RunError> {
+    pub fn summary(&self) -> Result<Option<Summary>, RunError> {
         read_summary(&self.directory)
     }
 
@@ -190,7 +202,7 @@ pub fn read_config(directory: &Path) -> Result<RunConfig, RunError> {
 /// # Errors
 ///
 /// [`RunError::Read`] and [`RunError::Config`] if the file is damaged.
-pub fn read_summary(directory: &Path) -> Result<Option<Value>, RunError> {
+pub fn read_summary(directory: &Path) -> Result<Option<Summary>, RunError> {
     let path = directory.join(SUMMARY);
     match fs::read(&path) {
         Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|error| RunError::Config {

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use isinglass_data::{Dataset, Pixels, Split};
-use isinglass_runs::run::{Event, Fit, Halt, Options, Run, RunConfig, examples, read_checkpoint, read_metrics};
+use isinglass_runs::run::{Event, Fit, Halt, Options, Run, RunConfig, epochs, examples, read_checkpoint, read_metrics};
 
 /// A bright left or right half; every image another one.
 fn halves() -> Dataset {
@@ -34,14 +34,15 @@ fn a_fit_is_a_run_without_its_directory() {
         run.train(&data, &Options::default(), &AtomicBool::new(false), &mut |_| {}).unwrap();
         let expected = read_checkpoint(&directory, "last.safetensors").unwrap().to_bytes();
         assert_eq!(expected, std::fs::read(directory.join("last.safetensors")).unwrap());
-        let epochs = read_metrics(&directory).unwrap().into_iter().filter(|line| line["kind"] == "epoch").collect::<Vec<_>>();
+        let lines = read_metrics(&directory).unwrap();
+        let epochs: Vec<_> = epochs(&lines).collect();
         std::fs::remove_dir_all(&directory).unwrap();
 
         let train = examples(&data.train, data.classes).unwrap();
         let fitted = Fit::new(config(text), (&data).into(), None).unwrap().run(&train, 1, &mut |_| Ok(())).unwrap();
         assert_eq!(fitted.checkpoint.to_bytes(), expected, "{text}");
         assert_eq!(fitted.history.len(), epochs.len());
-        assert!(fitted.history.iter().zip(&epochs).all(|(own, of_run)| own["train"] == of_run["train"]), "{text}");
+        assert!(fitted.history.iter().zip(&epochs).all(|(own, of_run)| own.train == of_run.train), "{text}");
     }
 }
 
@@ -64,7 +65,7 @@ fn a_fit_that_was_stopped_resumes_to_the_same_bits() {
 
     // Asked for after the last step, it changes nothing.
     let late = fit()
-        .run(&train, 1, &mut |event| if matches!(event, Event::Epoch(line) if line["epoch"] == 3) { Err(Halt) } else { Ok(()) })
+        .run(&train, 1, &mut |event| if matches!(event, Event::Epoch(epoch) if epoch.epoch == 3) { Err(Halt) } else { Ok(()) })
         .unwrap();
     assert_eq!(late.halt, None);
 }

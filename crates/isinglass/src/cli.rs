@@ -20,7 +20,7 @@ pub(crate) mod theory;
 mod train;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand, ValueEnum};
@@ -170,10 +170,14 @@ pub enum CliError {
         signal: u8,
     },
     /// A sweep has come to its end, but some of its cells have not.
-    #[error("{failed} of {cells} cells failed: `isinglass sweep status {}` says why, --retry-failed runs them again", .directory.display())]
+    #[error("{}", cells_failed(*.failed, *.damaged, *.refused, *.cells, .directory))]
     CellsFailed {
         /// Cells with an error.
         failed: usize,
+        /// Cells whose record is damaged.
+        damaged: usize,
+        /// Cells that do not fit the memory.
+        refused: usize,
         /// Cells in all.
         cells: usize,
         /// The sweep's directory.
@@ -221,6 +225,16 @@ pub enum CliError {
     /// Standard output cannot be written.
     #[error("cannot write the result: {0}")]
     Output(#[from] std::io::Error),
+}
+
+/// `2 of 9 cells failed, 1 is too large for the memory of this machine: …`.
+fn cells_failed(failed: usize, damaged: usize, refused: usize, cells: usize, directory: &Path) -> String {
+    let parts =
+        [(failed, "failed"), (damaged, "have a damaged record"), (refused, "do not fit the memory of this machine and were not run")];
+    let counts: Vec<String> = parts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+    let directory = isinglass_lab::shell::quote_path(directory);
+    let again = if failed + damaged > 0 { ", --retry-failed runs failed ones again" } else { "" };
+    format!("of {cells} cells {}: `isinglass sweep status {directory}` says which and why{again}", counts.join(", "))
 }
 
 /// What lies behind a figure is told as by the command that makes it.

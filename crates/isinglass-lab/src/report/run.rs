@@ -4,35 +4,39 @@ use std::fs;
 use std::path::Path;
 
 use isinglass_net::NetworkConfig;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::section::{Section, Writer, shown};
 use super::source::Kind;
 use super::sweep::duration;
 use super::{ReportError, table};
-use isinglass_runs::run::{CONFIG, METRICS, RunConfig, curves, insides, read_config, read_metrics, read_summary};
+use isinglass_runs::run::{
+    Behind, CONFIG, Epoch, Evaluation, Line, METRICS, Part, RunConfig, Start, Summary, curves, epochs, insides, read_config, read_metrics,
+    read_summary,
+};
+use isinglass_runs::words::digits;
 
 pub(super) fn read(directory: &Path, mut writer: Writer) -> Result<Section, ReportError> {
     let config = read_config(directory)?;
     let summary = read_summary(directory)?;
     let metrics = if directory.join(METRICS).is_file() { read_metrics(directory)? } else { Vec::new() };
-    let start = metrics.iter().find(|line| line["kind"] == "start").cloned().unwrap_or(Value::Null);
-    let epochs = metrics.iter().filter(|line| line["kind"] == "epoch").count();
-    let remark = summary.is_none().then(|| format!("not finished: {epochs} of {} epochs", config.epochs));
+    let start = metrics.iter().find_map(|line| if let Line::Start(start) = line { Some(&**start) } else { None });
+    let epochs: Vec<Epoch> = epochs(&metrics).cloned().collect();
+    let remark = summary.is_none().then(|| format!("not finished: {} of {} epochs", epochs.len(), config.epochs));
     if let Some(remark) = &remark {
         writer.html.element("p", &[("class", "notice")], &format!("This run is {remark}."));
     }
-    let known = summary.clone().unwrap_or_else(|| so_far(&config, &start));
-    write_facts(&config, &known, &start, epochs, &mut writer);
-    if summary.is_some() {
-        write_scores(&known, &mut writer);
+    let known = Known::of(&config, summary.as_ref(), start);
+    write_facts(&config, &known, start, epochs.len(), &mut writer);
+    if let Some(summary) = &summary {
+        write_scores(&summary.evaluation, &mut writer);
     }
-    if epochs > 0 {
-        writer.chart(Ok(curves(&known, &metrics)), "Learning curves", "Loss, accuracy and schedules over the epochs.");
+    if !epochs.is_empty() {
+        writer.chart(Ok(curves(&known.title(), &epochs)), "Learning curves", "Loss, accuracy and schedules over the epochs.");
     }
-    if summary.is_some() {
+    if let Some(summary) = &summary {
         let caption = "Means and neurons after training, and the variance of the fields beside the theory's, layer by layer.";
-        writer.chart(insides(&known), "Insides of the network", caption);
+        writer.chart(insides(&known.title(), &summary.inspection.layers), "Insides of the network", caption);
     }
     let path = directory.join(CONFIG);
     let text = fs::read_to_string(&path).map_err(|source| ReportError::Read { path, source })?;
@@ -41,70 +45,70 @@ pub(super) fn read(directory: &Path, mut writer: Writer) -> Result<Section, Repo
     Ok(writer.finish(Kind::Run, format!("Run {name}"), name, remark))
 }
 
-/// What is known of a network before there is a summary.
-fn so_far(config: &RunConfig, start: &Value) -> Value {
-    let size = |key: &str| start["data"][key].as_u64().map_or("?".to_owned(), |size| size.to_string());
-    let hidden = NetworkConfig { hidden: config.hidden_layers(), ..NetworkConfig::default() }.hidden_shape();
-    let neuron = config.neuron.map(|neuron| neuron.to_string()).unwrap_or_default();
-    json!({
-        "data": config.data,
-        "network": {
-            "shape": format!("{}-{hidden}-{}", size("inputs"), size("classes")),
-            "surrogate": config.surrogate.to_string(),
-            "neuron": neuron,
-        },
-    })
+/// What is known of a run, also before there is a summary.
+struct Known<'a> {
+    data: String,
+    /// `784-512×2-10, deterministic, sign`.
+    network: String,
+    summary: Option<&'a Summary>,
 }
 
-fn write_facts(config: &RunConfig, known: &Value, start: &Value, epochs: usize, writer: &mut Writer) {
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let seconds = known["seconds"].as_f64().map(duration).unwrap_or_default();
-    let initialisation = &known["initialisation"];
-    let variance = initialisation["sigma_m2"].as_f64().map(|_| format!(", σ² = {}", table::text(&initialisation["sigma_m2"])));
-    let drawn = match &initialisation["distribution"] {
-        Value::String(distribution) => format!("{distribution}{} ({})", variance.unwrap_or_default(), text(&initialisation["reason"])),
-        _ => config.init.map(|init| init.to_string()).unwrap_or_default(),
+impl<'a> Known<'a> {
+    fn of(config: &RunConfig, summary: Option<&'a Summary>, start: Option<&Start>) -> Self {
+        if let Some(summary) = summary {
+            return Self { data: summary.data.clone(), network: summary.inspection.network.to_string(), summary: Some(summary) };
+        }
+        let size = |size: Option<usize>| size.map_or("?".to_owned(), |size| size.to_string());
+        let (inputs, classes) = (size(start.map(|start| start.data.inputs)), size(start.map(|start| start.data.classes)));
+        let hidden = NetworkConfig { hidden: config.hidden_layers(), ..NetworkConfig::default() }.hidden_shape();
+        let neuron = config.neuron.map(|neuron| neuron.to_string()).unwrap_or_default();
+        let network = format!("{inputs}-{hidden}-{classes}, {}, {neuron}", config.surrogate);
+        Self { data: config.data.clone().unwrap_or_default(), network, summary: None }
+    }
+
+    fn title(&self) -> String {
+        if self.data.is_empty() { self.network.clone() } else { format!("{}: {}", self.data, self.network) }
+    }
+}
+
+fn write_facts(config: &RunConfig, known: &Known<'_>, start: Option<&Start>, epochs: usize, writer: &mut Writer) {
+    let drawn = match known.summary.map(|summary| &summary.inspection.initialisation) {
+        Some(initialisation) => {
+            let variance = initialisation.sigma_m2.map(|sigma_m2| format!(", σ² = {}", digits(sigma_m2))).unwrap_or_default();
+            format!("{}{variance} ({})", initialisation.distribution, initialisation.reason)
+        }
+        None => config.init.map(|init| init.to_string()).unwrap_or_default(),
     };
-    let notices: Vec<String> = known["notices"].as_array().into_iter().flatten().map(text).collect();
     writer.facts([
-        (
-            "network",
-            format!(
-                "{}, {}, {}",
-                text(&known["network"]["shape"]),
-                text(&known["network"]["surrogate"]),
-                text(&known["network"]["neuron"])
-            ),
-        ),
-        ("data", text(&known["data"])),
+        ("network", known.network.clone()),
+        ("data", known.data.clone()),
         ("initialisation", drawn),
         ("epochs", format!("{epochs} of {}", config.epochs)),
         ("seed", config.seed.to_string()),
-        ("version", text(&start["version"])),
-        ("time of training", seconds),
-        ("note", notices.join(" ")),
+        ("version", start.map(|start| start.version.clone()).unwrap_or_default()),
+        ("time of training", known.summary.map(|summary| duration(summary.seconds)).unwrap_or_default()),
+        ("note", known.summary.map(|summary| summary.notices.join(" ")).unwrap_or_default()),
     ]);
 }
 
-fn write_scores(summary: &Value, writer: &mut Writer) {
-    let parts: Vec<&str> = ["test", "train", "validation"].into_iter().filter(|part| summary[*part].is_object()).collect();
+fn write_scores(evaluation: &Evaluation, writer: &mut Writer) {
+    let parts: Vec<Part> = Part::ALL.into_iter().filter(|part| evaluation.of(*part).is_some()).collect();
     let mut header = vec!["network".to_owned()];
     for score in ["accuracy", "loss"] {
-        header.extend(parts.iter().map(|part| format!("{part} {score}")));
+        header.extend(parts.iter().map(|part| format!("{} {score}", part.name())));
     }
-    let row = |name: String, of: &dyn Fn(&str) -> Value| {
+    let row = |network: Behind| {
+        let name = match network {
+            Behind::Surrogate => "surrogate".to_owned(),
+            Behind::Binary => "binary, sign(M)".to_owned(),
+            Behind::Stochastic(samples) => format!("mean of {samples} stochastic"),
+        };
+        let score = |part: &Part| evaluation.of(*part).and_then(|scores| scores.of(network));
         let mut row = vec![Value::from(name)];
-        row.extend(parts.iter().map(|part| table::percent(&of(part)["accuracy"])));
-        row.extend(parts.iter().map(|part| of(part)["nll"].clone()));
+        row.extend(parts.iter().map(|part| table::percent(&score(part).map(|score| score.accuracy).into())));
+        row.extend(parts.iter().map(|part| Value::from(score(part).map(|score| score.nll))));
         row
     };
-    let mut rows = vec![row("surrogate".into(), &|part| summary[part]["surrogate"].clone())];
-    if summary["test"]["binary"].is_object() {
-        rows.push(row("binary, sign(M)".into(), &|part| summary[part]["binary"].clone()));
-    }
-    for (index, sampled) in summary["test"]["stochastic"].as_array().into_iter().flatten().enumerate() {
-        let name = format!("mean of {} stochastic", table::text(&sampled["samples"]));
-        rows.push(row(name, &|part| summary[part]["stochastic"][index].clone()));
-    }
+    let rows: Vec<Vec<Value>> = evaluation.test.networks().map(row).collect();
     table::write(&mut writer.html, &header, &rows);
 }

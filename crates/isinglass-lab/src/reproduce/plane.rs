@@ -14,7 +14,7 @@ use super::results::Results;
 use super::rules::depth_words;
 use isinglass_chart::Panel;
 use isinglass_runs::sweep::Sweep;
-use isinglass_runs::sweep::picture::{self, View};
+use isinglass_runs::sweep::picture::View;
 
 /// Training accuracy from which a network counts as trained.
 pub(super) const TRAINED: f64 = 0.5;
@@ -62,9 +62,8 @@ impl PlaneResults {
 
     /// The heat map of a column, with curves of so many depth scales.
     pub fn panel(&self, title: &str, column: &str, scales: &[f64]) -> Result<Panel, ReproduceError> {
-        let results = picture::Results::of(&self.sweep, self.results.rows());
         let view = View { x: "sigma-m2".into(), y: Some("depth".into()) };
-        Ok(view.panel_with_scales(&results, column, scales)?.title(title))
+        Ok(view.panel_with_scales(self.results.all(), column.parse().expect("a column"), scales)?.title(title))
     }
 
     /// The depth scale of the signal without biases.

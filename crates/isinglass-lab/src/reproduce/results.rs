@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::ReproduceError;
-use isinglass_runs::sweep::{Row, Sweep};
+use isinglass_runs::sweep::{Column, Record, Row, Status, Sweep};
 
 /// What most figures show.
 pub(super) const ACCURACY: &str = "train_surrogate_accuracy";
@@ -13,7 +13,7 @@ const CHANCE: f64 = 0.1;
 
 /// All rows of a sweep that has come to its end. A cell that failed, because its loss diverged, counts as untrained: its accuracies are those of chance.
 pub(super) struct Results {
-    rows: Vec<Row>,
+    all: isinglass_runs::sweep::Results,
 }
 
 /// A condition on an axis.
@@ -26,17 +26,17 @@ impl Results {
     ///
     /// [`ReproduceError::Unfinished`] if cells have not ended.
     pub fn of(sweep: &Sweep) -> Result<Self, ReproduceError> {
-        let rows = sweep.rows()?;
-        let left = rows.iter().filter(|row| !has_status(row, "done") && !has_status(row, "failed")).count();
+        let all = sweep.results()?;
+        let left = all.rows().filter(|row| matches!(row.status(), Status::Running | Status::Waiting)).count();
         if left > 0 {
-            return Err(ReproduceError::Unfinished { sweep: sweep.directory().to_owned(), left, cells: rows.len() });
+            return Err(ReproduceError::Unfinished { sweep: sweep.directory().to_owned(), left, cells: all.len() });
         }
-        Ok(Self { rows })
+        Ok(Self { all })
     }
 
     /// The values of an axis of numbers, in increasing order.
     pub fn numbers(&self, axis: &str) -> Vec<f64> {
-        let mut values: Vec<f64> = self.rows.iter().filter_map(|row| row.get(axis)?.as_f64()).collect();
+        let mut values: Vec<f64> = self.all.rows().filter_map(|row| row.axis(axis)?.as_f64()).collect();
         values.sort_by(f64::total_cmp);
         values.dedup();
         values
@@ -45,9 +45,9 @@ impl Results {
     /// The values of an axis, in the grid's order.
     pub fn values(&self, axis: &str) -> Vec<Value> {
         let mut values: Vec<Value> = Vec::new();
-        for value in self.rows.iter().filter_map(|row| row.get(axis)) {
-            if !values.contains(value) {
-                values.push(value.clone());
+        for value in self.all.rows().filter_map(|row| row.axis(axis)) {
+            if !values.contains(&value) {
+                values.push(value);
             }
         }
         values
@@ -61,8 +61,8 @@ impl Results {
 
     /// A column of all cells at some place, such as one for each seed.
     pub fn each(&self, place: &[Where<'_>], column: &str) -> Vec<f64> {
-        let at = |row: &&Row| place.iter().all(|(axis, value)| row.get(*axis).is_some_and(|other| same(other, value)));
-        self.rows.iter().filter(at).filter_map(|row| value(row, column)).collect()
+        let at = |row: &&Row| place.iter().all(|(axis, value)| row.axis(axis).is_some_and(|other| same(&other, value)));
+        self.all.rows().filter(at).filter_map(|row| value(row, column)).collect()
     }
 
     /// The mean at a depth and a variance of means.
@@ -72,29 +72,25 @@ impl Results {
 
     /// The mean distance of two columns, over all cells that have both; `None` if there are none.
     pub fn distance(&self, column: &str, other: &str) -> Option<f64> {
-        let distances: Vec<f64> = self.rows.iter().filter_map(|row| Some((value(row, column)? - value(row, other)?).abs())).collect();
+        let distances: Vec<f64> = self.all.rows().filter_map(|row| Some((value(row, column)? - value(row, other)?).abs())).collect();
         (!distances.is_empty()).then(|| distances.iter().sum::<f64>() / distances.len() as f64)
     }
 
     /// As the sweep gave them.
-    pub fn rows(&self) -> &[Row] {
-        &self.rows
+    pub fn all(&self) -> &isinglass_runs::sweep::Results {
+        &self.all
     }
 
     /// How many cells have failed, of how many.
     pub fn failed(&self) -> (usize, usize) {
-        (self.rows.iter().filter(|row| has_status(row, "failed")).count(), self.rows.len())
+        (self.all.rows().filter(|row| matches!(row.status(), Status::Failed(_))).count(), self.all.len())
     }
-}
-
-fn has_status(row: &Row, status: &str) -> bool {
-    row.get("status").is_some_and(|value| value == status)
 }
 
 /// A cell's number in a column.
 fn value(row: &Row, column: &str) -> Option<f64> {
-    let is_untrained = column.ends_with("_accuracy") && has_status(row, "failed");
-    if is_untrained { Some(CHANCE) } else { row.get(column)?.as_f64() }
+    let column: Column = column.parse().ok()?;
+    if column.is_accuracy() && row.record().is_some_and(Record::is_untrained) { Some(CHANCE) } else { row.number(column) }
 }
 
 /// `3` and `3.0` are the same place.
@@ -123,18 +119,6 @@ fn ranks(values: &[f64]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn cells_that_failed_count_as_untrained() {
-        let row = |depth: u64, status: &str, accuracy: Value| {
-            Row::from_iter([("depth".to_owned(), depth.into()), ("status".to_owned(), status.into()), (ACCURACY.to_owned(), accuracy)])
-        };
-        let results = Results { rows: vec![row(1, "done", 0.9.into()), row(1, "failed", Value::Null), row(2, "failed", Value::Null)] };
-        assert_eq!(results.mean(&[("depth", &1.into())], ACCURACY), Some(0.5));
-        assert_eq!(results.mean(&[("depth", &2.0.into())], ACCURACY), Some(CHANCE));
-        assert_eq!(results.mean(&[("depth", &2.into())], "flip_ratio"), None);
-        assert_eq!(results.failed(), (2, 3));
-    }
 
     #[test]
     fn rank_correlations_of_small_lists() {

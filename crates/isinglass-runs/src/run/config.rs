@@ -22,6 +22,7 @@ use serde_json::Value;
 
 use super::toml_text::from_toml;
 use super::{DataShape, RunError};
+use crate::memory;
 use spellings::{carry_or_truth, is_off, list_of_neurons, neuron_text, on_or_off, one_or_many};
 
 mod spellings;
@@ -297,7 +298,9 @@ impl RunConfig {
         if config.carry == Some(Carry::Auto) {
             config.carry = Some(if config.carry_choice(data)?.carry { Carry::On } else { Carry::Off });
         }
-        Initialisation::new(&config.network_config(data.inputs(), data.classes)?)?;
+        let network = config.network_config(data.inputs(), data.classes)?;
+        memory::check_training(&network)?;
+        Initialisation::new(&network)?;
         config.features = Some(config.features_of(data));
         Ok(config)
     }

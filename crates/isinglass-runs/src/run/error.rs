@@ -80,6 +80,26 @@ pub enum RunError {
         /// Classes of the data.
         labels: usize,
     },
+    /// A line of `metrics.jsonl` is damaged.
+    #[error("{}: line {line} is damaged ({reason}); the checkpoints are untouched: restore the line, or remove it to continue without it", .path.display())]
+    Metrics {
+        /// The file.
+        path: PathBuf,
+        /// The line, counted from 1.
+        line: usize,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A network that does not fit the machine's memory.
+    #[error("{shape}: training takes about {:.1} GiB of memory, and {:.1} GiB are available; use narrower or fewer layers, or a larger machine", gib(*.needed), gib(*.available))]
+    Memory {
+        /// The network's shape.
+        shape: String,
+        /// Bytes that training takes.
+        needed: u64,
+        /// Bytes that there are.
+        available: u64,
+    },
     /// A file cannot be read.
     #[error("cannot read {}: {source}", .path.display())]
     Read {
@@ -108,4 +128,8 @@ impl RunError {
         let path = path.to_owned();
         move |source| Self::Write { path, source }
     }
+}
+
+pub(crate) fn gib(bytes: u64) -> f64 {
+    bytes as f64 / (1u64 << 30) as f64
 }

@@ -4,13 +4,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use isinglass_data::Dataset;
 use isinglass_net::{Examples, Network, Partition, SampledScore, Score};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::RunError;
 use super::data::{check_fit, examples};
 
 /// The three networks behind a checkpoint on some examples.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Scores {
     /// The surrogate.
     pub surrogate: Score,
@@ -21,7 +21,7 @@ pub struct Scores {
 }
 
 /// What `isinglass evaluate` prints.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Evaluation {
     /// On the test examples.
     pub test: Scores,
@@ -29,6 +29,74 @@ pub struct Evaluation {
     pub train: Scores,
     /// On those it held out; `None` if there are none.
     pub validation: Option<Scores>,
+}
+
+/// Which examples a score is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Part {
+    /// The test examples.
+    Test,
+    /// Those the run trained with.
+    Train,
+    /// Those it held out.
+    Validation,
+}
+
+impl Part {
+    /// All of them, in the order of files.
+    pub const ALL: [Self; 3] = [Self::Test, Self::Train, Self::Validation];
+
+    /// Its name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Test => "test",
+            Self::Train => "train",
+            Self::Validation => "validation",
+        }
+    }
+}
+
+impl Evaluation {
+    /// The scores on one part of the examples.
+    pub fn of(&self, part: Part) -> Option<&Scores> {
+        match part {
+            Part::Test => Some(&self.test),
+            Part::Train => Some(&self.train),
+            Part::Validation => self.validation.as_ref(),
+        }
+    }
+}
+
+/// One of the networks behind a checkpoint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Behind {
+    /// The surrogate.
+    Surrogate,
+    /// `sign(M)`.
+    Binary,
+    /// The mean of this many sampled binary networks.
+    Stochastic(usize),
+}
+
+impl Scores {
+    /// The networks that have a score, the surrogate first.
+    pub fn networks(&self) -> impl Iterator<Item = Behind> + '_ {
+        let binary = self.binary.map(|_| Behind::Binary);
+        let stochastic = self.stochastic.iter().map(|score| Behind::Stochastic(score.samples));
+        std::iter::once(Behind::Surrogate).chain(binary).chain(stochastic)
+    }
+
+    /// The score of one of them.
+    pub fn of(&self, network: Behind) -> Option<Score> {
+        match network {
+            Behind::Surrogate => Some(self.surrogate),
+            Behind::Binary => self.binary,
+            Behind::Stochastic(samples) => {
+                let score = self.stochastic.iter().find(|score| score.samples == samples)?;
+                Some(Score { accuracy: score.accuracy, nll: score.nll })
+            }
+        }
+    }
 }
 
 /// How to evaluate.

@@ -19,9 +19,8 @@
 use std::time::Instant;
 
 use isinglass_net::{Checkpoint, Examples, NetworkConfig, TrainConfig, Trainer};
-use serde_json::Value;
 
-use super::metrics::epoch_line;
+use super::metrics::Epoch;
 use super::reach::Reach;
 use super::training::initial_network;
 use super::{DataShape, Event, RunConfig, RunError};
@@ -45,7 +44,7 @@ pub struct Fitted {
     /// The network, and all it takes to continue.
     pub checkpoint: Checkpoint,
     /// The epochs, as in `metrics.jsonl`.
-    pub history: Vec<Value>,
+    pub history: Vec<Epoch>,
     /// What the user should know about these settings.
     pub notices: Vec<String>,
     /// Set if it was stopped before its end.
@@ -121,9 +120,9 @@ fn proceed(
         samples += step.examples;
         halt = watch(Event::Step { step: &step, progress: trainer.progress() }).err();
         if let Some(report) = &step.epoch {
-            let line = epoch_line(report, step.step, samples, began.elapsed().as_secs_f64());
-            halt = watch(Event::Epoch(&line)).err().or(halt);
-            history.push(line);
+            let epoch = Epoch::new(report, step.step, samples, began.elapsed().as_secs_f64());
+            halt = watch(Event::Epoch(&epoch)).err().or(halt);
+            history.push(epoch);
             (began, samples) = (Instant::now(), 0);
         }
     }

@@ -1,8 +1,10 @@
 //! What a network consists of, and what it looks like inside.
 
+use std::fmt;
+
 use isinglass_data::Dataset;
 use isinglass_net::{Diagnosis, Examples, Initialisation, Layer, LayerDiagnosis, LayerSpec, Network, Partition};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::RunError;
 use super::data::{check_fit, examples};
@@ -11,7 +13,7 @@ use super::data::{check_fit, examples};
 const EXAMPLES: usize = 1000;
 
 /// A network's parts and their diagnosis.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Inspection {
     /// The whole.
     pub network: NetworkSummary,
@@ -22,7 +24,7 @@ pub struct Inspection {
 }
 
 /// The size of a network.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NetworkSummary {
     /// `784-512×2-10`.
     pub shape: String,
@@ -35,8 +37,15 @@ pub struct NetworkSummary {
     pub size: Size,
 }
 
+/// `784-512×2-10, deterministic, sign`.
+impl fmt::Display for NetworkSummary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, {}, {}", self.shape, self.surrogate, self.neuron)
+    }
+}
+
 /// What parameters there are, and the memory they take.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Size {
     /// Parameters of one bit: weights, where they are binary.
     pub binary_parameters: usize,
@@ -71,7 +80,7 @@ impl Size {
 }
 
 /// What the initialisation came to, and why.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct InitialisationSummary {
     /// The distribution's name.
     pub distribution: String,
@@ -95,7 +104,7 @@ impl From<Initialisation> for InitialisationSummary {
 }
 
 /// One layer.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LayerSummary {
     /// What it looks like.
     #[serde(flatten)]

@@ -1,33 +1,35 @@
 //! The pictures of runs: learning curves, and the insides of a network.
 
 use isinglass_chart::{Axis, ChartError, Colour, ColourMap, Dash, Figure, HeatMap, Legend, Marker, Panel, RefLine, Series, plain};
-use serde_json::Value;
+use isinglass_net::{Histogram, LayerDiagnosis, Score};
 
-/// Loss and accuracy over the epochs, and when the means are polarised. The summary is that of the run, or as much of it as there is.
-pub fn curves(summary: &Value, metrics: &[Value]) -> Figure {
-    let epochs: Vec<&Value> = metrics.iter().filter(|line| line["kind"] == "epoch").collect();
-    let curve = |pointer: &str, scale: f64| -> Vec<(f64, f64)> {
-        let at = |line: &&Value| Some((line["epoch"].as_f64()?, scale * line.pointer(pointer)?.as_f64()?));
-        epochs.iter().filter_map(at).collect()
+use super::{Epoch, LayerSummary};
+
+/// Loss and accuracy over the epochs, and when the means are polarised.
+pub fn curves(title: &str, epochs: &[Epoch]) -> Figure {
+    let curve = |value: &dyn Fn(&Epoch) -> Option<f64>| -> Vec<(f64, f64)> {
+        epochs.iter().filter_map(|epoch| Some((epoch.epoch as f64, value(epoch)?))).collect()
     };
     let x = || Axis::whole("epoch");
     let mut loss = Panel::new(x(), Axis::log10("negative log-likelihood"));
     let mut accuracy = Panel::new(x(), Axis::linear("accuracy (%)"));
     let marker = |series: Series| if epochs.len() <= 40 { series.marker(Marker::Circle) } else { series };
-    for (name, key, colour, dash) in [
-        ("training", "train", Colour::BLUE, Dash::Solid),
-        ("validation", "validation", Colour::ORANGE, Dash::Solid),
-        ("validation, sign(M)", "validation_binary", Colour::VERMILION, Dash::Dashed),
-    ] {
-        let nll = curve(&format!("/{key}/nll"), 1.0);
+    type Of = fn(&Epoch) -> Option<Score>;
+    let scores: [(&str, Of, Colour, Dash); 3] = [
+        ("training", |epoch| Some(epoch.train), Colour::BLUE, Dash::Solid),
+        ("validation", |epoch| epoch.validation, Colour::ORANGE, Dash::Solid),
+        ("validation, sign(M)", |epoch| epoch.validation_binary, Colour::VERMILION, Dash::Dashed),
+    ];
+    for (name, score, colour, dash) in scores {
+        let nll = curve(&|epoch| score(epoch).map(|score| score.nll));
         if !nll.is_empty() {
             let drawn = |points| marker(Series::line(points).name(name).colour(colour).dash(dash));
             loss = loss.series(drawn(nll));
-            accuracy = accuracy.series(drawn(curve(&format!("/{key}/accuracy"), 100.0)));
+            accuracy = accuracy.series(drawn(curve(&|epoch| score(epoch).map(|score| 100.0 * score.accuracy))));
         }
     }
-    let beta = curve("/beta", 1.0);
-    let lr = curve("/lr", 1.0);
+    let beta = curve(&|epoch| Some(epoch.beta));
+    let lr = curve(&|epoch| Some(epoch.lr));
     let annealed = beta.iter().find(|(_, beta)| *beta > 1.0).map(|(epoch, _)| *epoch);
     if let Some(epoch) = annealed {
         let line = || RefLine::vertical(epoch - 0.5).label("β rises");
@@ -41,43 +43,44 @@ pub fn curves(summary: &Value, metrics: &[Value]) -> Figure {
         schedules = schedules.series(Series::line(beta).name("β, of M = f(βθ)").colour(Colour::PURPLE));
     }
     schedules = schedules.series(Series::line(lr).name("learning rate").colour(Colour::GREEN).dash(Dash::DashDot));
-    Figure::new().title(title(summary)).panel(loss).panel(accuracy).panel(schedules)
+    Figure::new().title(plain(title)).panel(loss).panel(accuracy).panel(schedules)
 }
 
-/// Histograms of means and neurons, and the variance of the fields beside the theory's, layer by layer: of the summary of a run, or an [`Inspection`](super::Inspection) as JSON.
+/// Histograms of means and neurons, and the variance of the fields beside the theory's, layer by layer.
 ///
 /// # Errors
 ///
 /// If there is no layer to draw.
-pub fn insides(result: &Value) -> Result<Figure, ChartError> {
-    let layers: Vec<&Value> = result["layers"].as_array().into_iter().flatten().collect();
-    let by_layer = |key: &str| -> Vec<(f64, f64)> {
-        layers.iter().filter_map(|layer| Some((layer["layer"].as_f64()?, layer[key].as_f64()?))).collect()
-    };
-    let measured = by_layer("field_variance");
+pub fn insides(title: &str, layers: &[LayerSummary]) -> Result<Figure, ChartError> {
+    let layers: Vec<&LayerDiagnosis> = layers.iter().map(|layer| &layer.diagnosis).collect();
+    let measured: Vec<(f64, f64)> = layers.iter().map(|layer| (layer.layer as f64, layer.field_variance)).collect();
     let spans = measured.iter().fold((f64::INFINITY, 0.0_f64), |(low, high), point| (low.min(point.1), high.max(point.1)));
     let label = "variance of the field";
     let y = if spans.0 > 0.0 && spans.1 > 20.0 * spans.0 { Axis::log10(label) } else { Axis::linear(label) };
     let mut variance = Panel::new(Axis::whole("layer"), y).title("Fields").legend(Legend::Below);
-    let predicted = by_layer("predicted_variance");
+    let predicted: Vec<(f64, f64)> = layers.iter().filter_map(|layer| Some((layer.layer as f64, layer.predicted_variance?))).collect();
     if !predicted.is_empty() {
         variance = variance.series(Series::line(predicted).name("theory").colour(Colour::GREY).dash(Dash::Dashed));
     }
     variance = variance.series(Series::markers(measured).name("measured").colour(Colour::VERMILION));
-    let means = histograms(&layers, "means", "mean", "Means")?;
-    let neurons = histograms(&layers, "neurons", "neuron", "Neurons")?;
-    Ok(Figure::new().title(title(result)).panel(means).panel(neurons).panel(variance))
+    let means = histograms(&layers, |layer| Some(&layer.means), "mean", "Means")?;
+    let neurons = histograms(&layers, |layer| layer.neurons.as_ref(), "neuron", "Neurons")?;
+    Ok(Figure::new().title(plain(title)).panel(means).panel(neurons).panel(variance))
 }
 
 /// Few layers as curves, many as a map.
-fn histograms(layers: &[&Value], key: &str, axis: &str, title: &str) -> Result<Panel, ChartError> {
+fn histograms(
+    layers: &[&LayerDiagnosis],
+    histogram: fn(&LayerDiagnosis) -> Option<&Histogram>,
+    axis: &str,
+    title: &str,
+) -> Result<Panel, ChartError> {
     const CURVES: usize = 5;
-    let fractions = |layer: &Value| -> Option<Vec<f64>> {
-        let counts: Vec<f64> = layer[key]["counts"].as_array()?.iter().filter_map(Value::as_f64).collect();
-        let total: f64 = counts.iter().sum();
-        Some(counts.iter().map(|count| count / total.max(1.0)).collect())
+    let fractions = |histogram: &Histogram| -> Vec<f64> {
+        let total = histogram.counts.iter().sum::<u64>().max(1) as f64;
+        histogram.counts.iter().map(|&count| count as f64 / total).collect()
     };
-    let rows: Vec<(&Value, Vec<f64>)> = layers.iter().filter_map(|layer| Some((&layer["layer"], fractions(layer)?))).collect();
+    let rows: Vec<(usize, Vec<f64>)> = layers.iter().filter_map(|layer| Some((layer.layer, fractions(histogram(layer)?)))).collect();
     let bins = rows.first().map_or(1, |(_, row)| row.len());
     if rows.len() <= CURVES {
         let mut panel = Panel::new(Axis::linear(axis).range(-1.03, 1.03), Axis::linear("fraction")).title(title).legend(Legend::Below);
@@ -86,7 +89,7 @@ fn histograms(layers: &[&Value], key: &str, axis: &str, title: &str) -> Result<P
         }
         return Ok(panel);
     }
-    let first = rows[0].0.as_f64().unwrap_or(1.0);
+    let first = rows[0].0 as f64;
     let last = first + rows.len() as f64;
     // A bin without a single mean is grey, not the lowest colour.
     let values = rows.iter().flat_map(|(_, row)| row).map(|part| if *part > 0.0 { *part } else { f64::NAN }).collect();
@@ -102,14 +105,4 @@ fn steps(row: &[f64]) -> Vec<(f64, f64)> {
     points.extend(row.iter().enumerate().flat_map(|(i, part)| [(edge(i), *part), (edge(i + 1), *part)]));
     points.push((1.0, 0.0));
     points
-}
-
-fn title(result: &Value) -> String {
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let network = &result["network"];
-    let mut title = format!("{}, {}, {}", text(&network["shape"]), text(&network["surrogate"]), text(&network["neuron"]));
-    if let Some(data) = result["data"].as_str() {
-        title = format!("{data}: {title}");
-    }
-    plain(&title)
 }

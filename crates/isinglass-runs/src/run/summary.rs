@@ -4,10 +4,53 @@ use std::sync::atomic::AtomicBool;
 
 use isinglass_data::Dataset;
 use isinglass_net::{Network, Partition};
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 
-use super::metrics::Metrics;
-use super::{Evaluation, Inspection, Options, Ready, Run, RunError, SUMMARY, Sampling, read_metrics};
+use super::metrics::{Diagnosed, Final, Line, Metrics, When, epochs, read_metrics};
+use super::{Evaluation, Inspection, Options, Ready, Run, RunConfig, RunError, SUMMARY, Sampling};
+
+/// The format of `summary.json`.
+pub const FORMAT: u32 = 1;
+
+/// What a run came to: the contents of `summary.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// The format of the file.
+    #[serde(default = "first_format")]
+    pub format: u32,
+    /// The data set's name.
+    pub data: String,
+    /// Epochs of the run.
+    pub epochs: usize,
+    /// Steps of the run.
+    pub steps: u64,
+    /// How long the epochs took together.
+    pub seconds: f64,
+    /// The epoch with the best validation accuracy.
+    pub best_epoch: Option<usize>,
+    /// What the user should know about these settings.
+    #[serde(default)]
+    pub notices: Vec<String>,
+    /// How good the network is.
+    #[serde(flatten)]
+    pub evaluation: Evaluation,
+    /// What it looks like inside.
+    #[serde(flatten)]
+    pub inspection: Inspection,
+    /// The settings.
+    pub config: RunConfig,
+}
+
+fn first_format() -> u32 {
+    1
+}
+
+impl Summary {
+    /// `mnist: 784-512×2-10, deterministic, sign`, for pictures.
+    pub fn title(&self) -> String {
+        format!("{}: {}", self.data, self.inspection.network)
+    }
+}
 
 /// Writes the last lines of `metrics.jsonl` and `summary.json`, and gives back the latter.
 #[allow(clippy::too_many_arguments)] // The end of a long function, which knows all of these.
@@ -21,43 +64,34 @@ pub(crate) fn finish(
     stop: &AtomicBool,
     metrics: &mut Metrics,
     sampled: &mut dyn FnMut(usize, usize),
-) -> Result<Value, RunError> {
+) -> Result<Summary, RunError> {
     let config = run.config();
     let steps = ready.progress.steps;
     let sampling = Sampling { samples: config.samples.clone(), seed: config.seed, threads: options.threads };
     let evaluation = Evaluation::new(network, data, partition, &sampling, stop, sampled)?;
     let inspection = Inspection::new(network, data, partition, options.threads)?;
-    let layers: Vec<_> = inspection.layers.iter().map(|layer| &layer.diagnosis).collect();
-    metrics.append(&json!({ "kind": "diagnosis", "when": "end", "step": steps, "layers": layers }))?;
-    let mut line = json!({ "kind": "final", "step": steps });
-    extend(&mut line, &evaluation);
-    metrics.append(&line)?;
+    let layers = inspection.layers.iter().map(|layer| layer.diagnosis.clone()).collect();
+    metrics.append(&Line::Diagnosis(Diagnosed { when: When::End, step: steps, layers }))?;
+    metrics.append(&Line::Final(Box::new(Final { step: steps, evaluation: evaluation.clone() })))?;
 
     let lines = read_metrics(run.directory())?;
-    let epochs = || lines.iter().filter(|line| line["kind"] == "epoch");
-    let mut summary = json!({
-        "data": data.name,
-        "epochs": ready.progress.epochs,
-        "steps": steps,
-        "seconds": epochs().filter_map(|line| line["seconds"].as_f64()).sum::<f64>(),
-        "best_epoch": epochs().rfind(|line| line["best"] == true).map(|line| line["epoch"].clone()),
-        "notices": ready.notices,
-    });
-    extend(&mut summary, &evaluation);
-    extend(&mut summary, &inspection);
-    summary["config"] = config.to_json();
+    let summary = Summary {
+        format: FORMAT,
+        data: data.name.clone(),
+        epochs: ready.progress.epochs,
+        steps,
+        seconds: epochs(&lines).map(|epoch| epoch.seconds).sum(),
+        best_epoch: epochs(&lines).filter(|epoch| epoch.best).last().map(|epoch| epoch.epoch),
+        notices: ready.notices.clone(),
+        evaluation,
+        inspection,
+        config: config.clone(),
+    };
     if run.is_scratch {
         return Ok(summary);
     }
     let path = run.directory().join(SUMMARY);
-    isinglass_files::write(&path, format!("{summary:#}\n").as_bytes()).map_err(RunError::write(&path))?;
+    let text = serde_json::to_string_pretty(&summary).expect("summaries are JSON") + "\n";
+    isinglass_files::write(&path, text.as_bytes()).map_err(RunError::write(&path))?;
     Ok(summary)
-}
-
-/// Puts all entries of one object into another.
-fn extend(object: &mut Value, with: &impl serde::Serialize) {
-    let with = serde_json::to_value(with).expect("records are JSON");
-    if let (Value::Object(object), Value::Object(with)) = (object, with) {
-        object.extend(with);
-    }
 }

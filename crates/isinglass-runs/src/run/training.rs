@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 
 use isinglass_data::Dataset;
 use isinglass_net::{Checkpoint, Examples, Features, InputRule, Network, NetworkConfig, Partition, Progress, Step, TrainConfig, Trainer};
-use serde_json::{Value, json};
 
 use super::inspection::diagnose;
-use super::metrics::{Metrics, epoch_line};
+use super::metrics::{self, DataFacts, Diagnosed, Epoch, Line, Metrics, Resume, Start, When};
 use super::reach::Reach;
-use super::summary::finish;
+use super::summary::{Summary, finish};
 use super::{BEST, CONFIG, InitialisationSummary, LAST, METRICS, Run, RunError, Size, examples};
+use crate::memory;
 
 /// What changes how a run is made, but not how it ends.
 #[derive(Debug, Clone)]
@@ -23,11 +23,18 @@ pub struct Options {
     pub checkpoint_steps: Option<NonZeroU64>,
     /// Save the last checkpoint when so much time has passed since it was last saved, and not after every epoch: for many short runs.
     pub checkpoint_interval: Option<Duration>,
+    /// Refuse a network that does not fit the memory; a sweep has checked that itself.
+    pub check_memory: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { threads: std::thread::available_parallelism().map_or(1, usize::from), checkpoint_steps: None, checkpoint_interval: None }
+        Self {
+            threads: std::thread::available_parallelism().map_or(1, usize::from),
+            checkpoint_steps: None,
+            checkpoint_interval: None,
+            check_memory: true,
+        }
     }
 }
 
@@ -44,7 +51,7 @@ pub enum Event<'a> {
         progress: Progress,
     },
     /// An epoch has ended: its line of `metrics.jsonl`.
-    Epoch(&'a Value),
+    Epoch(&'a Epoch),
     /// So many binary networks of so many were sampled for the final report.
     Sampled(usize, usize),
 }
@@ -80,16 +87,18 @@ impl Run {
         options: &Options,
         stop: &AtomicBool,
         watch: &mut dyn FnMut(Event<'_>),
-    ) -> Result<Value, RunError> {
+    ) -> Result<Summary, RunError> {
         let config = self.config.network_config(data.train.image_len(), data.classes)?;
         let train_config = self.config.train_config()?;
+        if options.check_memory {
+            memory::check_training(&config)?;
+        }
         let checkpoint = self.last_checkpoint(&config, &train_config)?;
         let step = checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.progress().step);
         let (mut metrics, lines) = Metrics::open(&self.path(METRICS), step, !self.is_scratch)?;
         let features = self.config.features_of(data);
-        if let Some(before) = lines.first().and_then(|start| start["config"]["features"].as_str())
-            && before != features.to_string()
-        {
+        let start = lines.first().and_then(|line| if let Line::Start(start) = line { Some(start) } else { None });
+        if start.and_then(|start| start.config.features).is_some_and(|before| before != features) {
             return Err(RunError::ConfigChanged { path: self.path(CONFIG), what: "the features were of the other kind" });
         }
         if lines.is_empty() && step == 0 && !self.is_scratch && self.config.features.is_none() {
@@ -102,7 +111,7 @@ impl Run {
         let progress = trainer.progress();
         let notices = match &begin {
             Some((_, reach)) => reach.notice(&train_config, progress).into_iter().collect(),
-            None => notices_of(&lines[0]),
+            None => start.map(|start| start.notices.clone()).unwrap_or_default(),
         };
         let ready = Ready {
             progress,
@@ -116,11 +125,11 @@ impl Run {
         match begin {
             Some((diagnosis, _)) => {
                 metrics.append(&self.start_line(data, &ready, options))?;
-                metrics.append(&diagnosis)?;
+                metrics.append(&Line::Diagnosis(diagnosis))?;
             }
-            None => metrics.append(&json!({
-                "kind": "resume", "step": step, "version": env!("CARGO_PKG_VERSION"), "threads": options.threads
-            }))?,
+            None => {
+                metrics.append(&Line::Resume(Resume { step, version: env!("CARGO_PKG_VERSION").to_owned(), threads: options.threads }))?
+            }
         }
         watch(Event::Ready(&ready));
         self.train_on(&mut trainer, options, stop, &mut metrics, watch)?;
@@ -158,9 +167,10 @@ impl Run {
                 if report.is_best && !self.is_scratch {
                     trainer.save(&best)?;
                 }
-                let line = epoch_line(report, step.step, clock.samples, clock.seconds());
+                let epoch = Epoch::new(report, step.step, clock.samples, clock.seconds());
+                let line = Line::Epoch(epoch.clone());
                 metrics.append(&line)?;
-                watch(Event::Epoch(&line));
+                watch(Event::Epoch(&epoch));
                 clock = Clock::start();
             }
             let is_due = match options.checkpoint_interval {
@@ -197,25 +207,25 @@ impl Run {
         Ok(Some(checkpoint))
     }
 
-    fn start_line(&self, data: &Dataset, ready: &Ready, options: &Options) -> Value {
-        json!({
-            "kind": "start",
-            "step": 0,
-            "version": env!("CARGO_PKG_VERSION"),
-            "threads": options.threads,
-            "config": self.config().to_json(),
-            "data": {
-                "name": data.name,
-                "inputs": data.train.image_len(),
-                "classes": data.classes,
-                "train": ready.train,
-                "validation": ready.validation,
-                "test": data.test.len(),
+    fn start_line(&self, data: &Dataset, ready: &Ready, options: &Options) -> Line {
+        Line::Start(Box::new(Start {
+            format: metrics::FORMAT,
+            step: 0,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            threads: options.threads,
+            config: self.config().clone(),
+            data: DataFacts {
+                name: data.name.clone(),
+                inputs: data.train.image_len(),
+                classes: data.classes,
+                train: ready.train,
+                validation: ready.validation,
+                test: data.test.len(),
             },
-            "network": ready.size,
-            "initialisation": ready.initialisation,
-            "notices": ready.notices,
-        })
+            network: ready.size,
+            initialisation: ready.initialisation.clone(),
+            notices: ready.notices.clone(),
+        }))
     }
 }
 
@@ -228,12 +238,12 @@ fn prepare<'a>(
     checkpoint: Option<Checkpoint>,
     begins: bool,
     threads: usize,
-) -> Result<(Trainer<'a>, Option<(Value, Reach)>), RunError> {
+) -> Result<(Trainer<'a>, Option<(Diagnosed, Reach)>), RunError> {
     let examples: Examples<'a> = examples(&data.train, data.classes)?;
     let look = |network: &Network, partition: &Partition| {
         let mut diagnosis = diagnose(network, &examples, partition.train(), threads)?;
         diagnosis.count_flips(network, network)?;
-        let line = json!({ "kind": "diagnosis", "when": "start", "step": 0, "layers": diagnosis.layers });
+        let line = Diagnosed { when: When::Start, step: 0, layers: diagnosis.layers };
         Ok::<_, RunError>((line, Reach::new(network, train)))
     };
     let initial = || initial_network(config, train, &examples, features, data.train.class_names());
@@ -268,11 +278,6 @@ pub(crate) fn initial_network(
 
 fn not_drawn() -> RunError {
     RunError::Setting("the checkpoint does not say how its network was drawn: start the run again".into())
-}
-
-fn notices_of(start: &Value) -> Vec<String> {
-    let notices = start["notices"].as_array().into_iter().flatten();
-    notices.filter_map(|notice| notice.as_str().map(str::to_owned)).collect()
 }
 
 /// The last checkpoint of this process.

@@ -5,15 +5,19 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
+use std::path::Path;
 
 use isinglass_files::NewFile;
 
 use super::record::Attempt;
-use super::{Cell, Record, Sweep, SweepError};
+use super::{Cell, Record, Status, Sweep, SweepError};
 use crate::run::{Run, RunError};
 
 /// Who worked on the run, one JSON object to a line.
 const ATTEMPTS: &str = "attempts.jsonl";
+
+/// In place of how often a cell was tried, for one whose record is damaged: nothing that is tried has been tried so often.
+pub(crate) const OF_DAMAGED: usize = 0;
 
 /// What became of the wish to run a cell.
 pub(crate) enum Claim {
@@ -23,6 +27,8 @@ pub(crate) enum Claim {
     Busy,
     /// It has ended.
     Ended(Box<Record>),
+    /// Its record is damaged.
+    Damaged,
 }
 
 /// A cell that this process runs.
@@ -32,12 +38,21 @@ pub(crate) struct Claimed {
 }
 
 impl Sweep {
-    /// Takes a cell to run it, or to go on with it. One that has failed is taken if it has been tried just `retry` times: another process may have tried it again meanwhile.
+    /// Takes a cell to run it, or to resume it. One that has failed is taken if it has been tried just `retry` times: another process may have tried it again meanwhile. One whose record is
+    /// damaged is taken if `retry` is [`OF_DAMAGED`]; the record is set aside.
     pub(crate) fn claim(&self, cell: &Cell, threads: usize, retry: Option<usize>) -> Result<Claim, SweepError> {
         let _turn = self.turn()?;
         let directory = self.run_directory(cell);
         let mut attempts = Vec::new();
-        let record = self.record(cell)?;
+        let record = match self.record(cell) {
+            Err(SweepError::Damaged { path, .. }) if retry == Some(OF_DAMAGED) => {
+                let aside = path.with_extension("json.damaged");
+                fs::rename(&path, &aside).map_err(SweepError::write(&path))?;
+                None
+            }
+            Err(SweepError::Damaged { .. }) => return Ok(Claim::Damaged),
+            record => record?,
+        };
         // It was left by a process that was killed at the end of the cell, or is to be kept, or somebody is about to remove it.
         if record.is_some()
             && directory.exists()
@@ -70,15 +85,19 @@ impl Sweep {
             return Ok(Claim::Ended(Box::new(record)));
         }
         let path = directory.join(ATTEMPTS);
-        // Lines that were torn by a power cut are of no importance.
-        let earlier = fs::read_to_string(&path).unwrap_or_default();
-        attempts.extend(earlier.lines().filter_map(|line| serde_json::from_str(line).ok()));
+        attempts.extend(read_attempts(&path));
         attempts.push(Attempt::new(threads));
         let lines: String =
             attempts.iter().map(|attempt| serde_json::to_string(attempt).expect("texts and numbers are JSON") + "\n").collect();
         let file = OpenOptions::new().create(true).write(true).truncate(true).open(&path);
         file.and_then(|mut file| file.write_all(lines.as_bytes())).map_err(SweepError::write(&path))?;
         Ok(Claim::Mine(Box::new(Claimed { run, attempts })))
+    }
+
+    /// Who worked on a cell, in order.
+    pub fn attempts(&self, cell: &Cell, status: &Status) -> Vec<Attempt> {
+        let on_record = status.record().map(|record| record.run.attempts.clone());
+        on_record.unwrap_or_else(|| read_attempts(&self.run_directory(cell).join(ATTEMPTS)))
     }
 
     /// Removes what a process left that was killed between putting a cell on record and removing its run.
@@ -92,7 +111,7 @@ impl Sweep {
     /// Puts a cell on record and gives it back.
     pub(crate) fn land(&self, cell: &Cell, claimed: Box<Claimed>, record: &Record) -> Result<(), SweepError> {
         let path = self.record_path(&cell.name);
-        let text = serde_json::to_string(record).expect("records are JSON") + "\n";
+        let text = record.to_text();
         // Half a file, if this process is killed now, lies among what is removed with the run.
         let write = || -> io::Result<()> {
             fs::create_dir_all(isinglass_files::directory_of(&path))?;
@@ -124,4 +143,10 @@ impl Sweep {
             _ => Ok(()),
         }
     }
+}
+
+/// Lines that were torn by a power cut are of no importance.
+fn read_attempts(path: &Path) -> Vec<Attempt> {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }

@@ -1,34 +1,37 @@
 //! The directory of a sweep.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{CELLS, Cell, Grid, RUNS, Record, SWEEP, SweepError};
+use super::cell::plain_text;
+use super::manifest::Manifest;
+use super::record::without_place;
+use super::{CELLS, Cell, Grid, MANIFEST, RUNS, Record, SWEEP, SweepError};
 
-/// Whether runs stay after their end is said by this line at the top of `sweep.toml`.
+/// Versions without a manifest know by this line at the top of `sweep.toml` that runs stay after their end.
 const KEEP_RUNS: &str = "# The directories of runs are kept.\n";
 
 /// A sweep and its directory.
 #[derive(Debug)]
 pub struct Sweep {
     directory: PathBuf,
-    grid: Grid,
-    cells: Vec<Cell>,
-    keep_runs: bool,
+    manifest: Manifest,
 }
 
 /// How a cell stands.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Status {
     /// There is a result.
-    Done(Record),
+    Done(Box<Record>),
     /// There is an error instead.
-    Failed(Record),
+    Failed(Box<Record>),
+    /// There is a record that cannot be believed, for this reason.
+    Damaged(String),
     /// A process is at it.
     Running,
-    /// Nobody is at it. It may have been, and will be gone on with.
+    /// Nobody is at it. It may have been, and will be resumed.
     Waiting,
 }
 
@@ -38,15 +41,36 @@ impl Status {
         match self {
             Self::Done(_) => "done",
             Self::Failed(_) => "failed",
+            Self::Damaged(_) => "damaged",
             Self::Running => "running",
             Self::Waiting => "waiting",
         }
     }
+
+    /// What is on record.
+    pub fn record(&self) -> Option<&Record> {
+        match self {
+            Self::Done(record) | Self::Failed(record) => Some(record),
+            Self::Damaged(_) | Self::Running | Self::Waiting => None,
+        }
+    }
+}
+
+/// How a directory differs from what a grid asks for.
+enum Difference {
+    /// Not at all.
+    None,
+    /// It has no manifest: an older version made it.
+    NoManifest,
+    /// The grid has more cells.
+    Fewer,
+    /// There is nothing.
+    New,
 }
 
 impl Sweep {
-    /// Makes the directory of a sweep, or opens it if it was made with the same grid. With `keep_runs` the directories of runs stay, with their checkpoints, for
-    /// `evaluate`, `inspect` and `pack`.
+    /// Makes the directory of a sweep, or opens it if it was made with the same grid. If the grid has more values, axes or seeds than before, the sweep is extended: cells that have ended stay.
+    /// With `keep_runs` the directories of runs stay, with their checkpoints, for `evaluate`, `inspect` and `pack`.
     ///
     /// # Errors
     ///
@@ -57,14 +81,24 @@ impl Sweep {
         // Nothing is left in a directory of somebody else, not even a lock.
         check_own(directory)?;
         let _turn = turn(directory)?;
-        let sweep = Self::draft(directory, grid, keep_runs)?;
+        let (sweep, difference) = Self::compare(directory, grid, keep_runs)?;
         let path = directory.join(SWEEP);
-        if path.exists() {
-            return Ok(sweep);
+        let text = format!("{}{}", if sweep.keeps_runs() { KEEP_RUNS } else { "" }, sweep.grid().to_toml());
+        let write_grid = || isinglass_files::write(&path, text.as_bytes()).map_err(unusable(&path));
+        match difference {
+            Difference::None => {}
+            Difference::NoManifest => sweep.manifest.write(directory)?,
+            // The manifest counts; the grid beside it is for people.
+            Difference::Fewer => {
+                sweep.manifest.write(directory)?;
+                write_grid()?;
+            }
+            // The grid first, since it tells whose the directory is, also if this process is killed right after.
+            Difference::New => {
+                write_grid()?;
+                sweep.manifest.write(directory)?;
+            }
         }
-        let text = format!("{}{}", if keep_runs { KEEP_RUNS } else { "" }, sweep.grid.to_toml());
-        // First, since it tells whose the directory is, also if this process is killed right after.
-        isinglass_files::write(&path, text.as_bytes()).map_err(unusable(&path))?;
         for part in [CELLS, RUNS] {
             fs::create_dir_all(directory.join(part)).map_err(unusable(&directory.join(part)))?;
         }
@@ -77,29 +111,78 @@ impl Sweep {
     ///
     /// If cells are impossible, or the directory holds another sweep or something else.
     pub fn draft(directory: &Path, grid: Grid, keep_runs: bool) -> Result<Self, SweepError> {
-        let cells = grid.cells()?;
         check_own(directory)?;
-        if directory.join(SWEEP).exists() {
-            let sweep = Self::open(directory)?;
-            sweep.check_same(&grid, &cells, keep_runs)?;
-            return Ok(sweep);
+        Ok(Self::compare(directory, grid, keep_runs)?.0)
+    }
+
+    fn compare(directory: &Path, grid: Grid, keep_runs: bool) -> Result<(Self, Difference), SweepError> {
+        if !directory.join(SWEEP).exists() && !directory.join(MANIFEST).exists() {
+            let manifest = Manifest { cells: grid.cells()?, grid, keep_runs };
+            return Ok((Self { directory: directory.to_owned(), manifest }, Difference::New));
         }
-        Ok(Self { directory: directory.to_owned(), grid, cells, keep_runs })
+        let has_manifest = directory.join(MANIFEST).exists();
+        let before = Self::open(directory)?;
+        if keep_runs && !before.keeps_runs() {
+            return Err(before.other_grid("and without --keep-runs, which cannot be added later".into()));
+        }
+        if *before.grid() == grid {
+            return Ok((before, if has_manifest { Difference::None } else { Difference::NoManifest }));
+        }
+        let cells = before.extended(&grid)?;
+        let difference = match (cells.len() > before.cells().len() || cells != before.cells(), has_manifest) {
+            (true, _) => Difference::Fewer,
+            (false, true) => Difference::None,
+            (false, false) => Difference::NoManifest,
+        };
+        let manifest = Manifest { grid, cells, keep_runs: before.keeps_runs() };
+        Ok((Self { directory: directory.to_owned(), manifest }, difference))
+    }
+
+    /// The cells of a grid that has all of this sweep's, which keep their names.
+    fn extended(&self, grid: &Grid) -> Result<Vec<Cell>, SweepError> {
+        // Settings decide whether two cells are the same; the name is only their hash, which may have been another in another version.
+        let key = |cell: &Cell| without_place(&cell.config).to_json().to_string();
+        let mut before: HashMap<String, &Cell> = self.cells().iter().map(|cell| (key(cell), cell)).collect();
+        let mut cells = grid.cells()?;
+        for cell in &mut cells {
+            if let Some(known) = before.remove(&key(cell)) {
+                cell.name.clone_from(&known.name);
+            }
+        }
+        if before.is_empty() {
+            return Ok(cells);
+        }
+        let kept = self.cells().len() - before.len();
+        Err(self.other_grid(format!(
+            "{} cells, of which this grid of {} has {kept}; a grid with all of them, and more, would extend the sweep",
+            self.cells().len(),
+            cells.len()
+        )))
+    }
+
+    fn other_grid(&self, what: String) -> SweepError {
+        SweepError::OtherGrid { directory: self.directory.clone(), what }
     }
 
     /// Opens a sweep.
     ///
     /// # Errors
     ///
-    /// [`SweepError::NoSweep`], and those of reading a grid.
+    /// [`SweepError::NoSweep`], those of reading a grid, and [`SweepError::Manifest`] or [`SweepError::OtherDefaults`] if another version made it whose cells this one does not know.
     pub fn open(directory: &Path) -> Result<Self, SweepError> {
         let path = directory.join(SWEEP);
+        if let Some(manifest) = Manifest::read(directory)? {
+            return Ok(Self { directory: directory.to_owned(), manifest });
+        }
         if !path.is_file() {
             return Err(SweepError::NoSweep(directory.to_owned()));
         }
+        // Made by a version without manifests.
         let grid = Grid::read(&path)?;
         let keep_runs = fs::read_to_string(&path).map_err(SweepError::read(&path))?.starts_with(KEEP_RUNS);
-        Ok(Self { directory: directory.to_owned(), cells: grid.cells()?, grid, keep_runs })
+        let cells = grid.cells()?;
+        check_names(directory, &cells)?;
+        Ok(Self { directory: directory.to_owned(), manifest: Manifest { grid, cells, keep_runs } })
     }
 
     /// Where it is kept.
@@ -109,17 +192,50 @@ impl Sweep {
 
     /// Its grid.
     pub fn grid(&self) -> &Grid {
-        &self.grid
+        &self.manifest.grid
     }
 
     /// Its cells, in the grid's order.
     pub fn cells(&self) -> &[Cell] {
-        &self.cells
+        &self.manifest.cells
+    }
+
+    /// A cell by its name, by the beginning of it, or by values of its axes: `depth=10,seed=2`.
+    ///
+    /// # Errors
+    ///
+    /// [`SweepError::UnknownCell`] for none, [`SweepError::SeveralCells`] for more than one.
+    pub fn cell(&self, text: &str) -> Result<&Cell, SweepError> {
+        if let Some(cell) = self.cells().iter().find(|cell| cell.name == text) {
+            return Ok(cell);
+        }
+        let pairs: Option<Vec<(&str, &str)>> = text.split(',').map(|pair| pair.split_once('=')).collect();
+        let lies_there = |cell: &&Cell, pairs: &[(&str, &str)]| {
+            let has = |axis: &str, value: &str| {
+                let own = cell.axes.iter().find(|(name, _)| name == axis.trim()).map(|(_, own)| own);
+                let number = |own: &serde_json::Value| {
+                    own.as_f64().zip(value.trim().parse().ok()).is_some_and(|(own, value): (f64, f64)| own == value)
+                };
+                own.is_some_and(|own| plain_text(own) == value.trim() || number(own))
+            };
+            pairs.iter().all(|(axis, value)| has(axis, value))
+        };
+        let alike: Vec<&Cell> = match &pairs {
+            Some(pairs) => self.cells().iter().filter(|cell| lies_there(cell, pairs)).collect(),
+            None if text.is_empty() => Vec::new(),
+            None => self.cells().iter().filter(|cell| cell.name.starts_with(text)).collect(),
+        };
+        let (directory, cell) = (self.directory.clone(), text.to_owned());
+        match alike[..] {
+            [] => Err(SweepError::UnknownCell { directory, cell }),
+            [one] => Ok(one),
+            [..] => Err(SweepError::SeveralCells { directory, cell, count: alike.len() }),
+        }
     }
 
     /// Whether the directories of runs stay.
     pub fn keeps_runs(&self) -> bool {
-        self.keep_runs
+        self.manifest.keep_runs
     }
 
     /// The directory of a cell's run.
@@ -135,10 +251,12 @@ impl Sweep {
     pub fn status(&self, cell: &Cell) -> Result<Status, SweepError> {
         // Looked at in this order, and the record again: a run that ends meanwhile is not taken for one that waits.
         for _ in 0..2 {
-            match self.record(cell)? {
-                Some(record) if record.is_failed() => return Ok(Status::Failed(record)),
-                Some(record) => return Ok(Status::Done(record)),
-                None => {}
+            match self.record(cell) {
+                Ok(Some(record)) if record.is_failed() => return Ok(Status::Failed(Box::new(record))),
+                Ok(Some(record)) => return Ok(Status::Done(Box::new(record))),
+                Ok(None) => {}
+                Err(SweepError::Damaged { reason, .. }) => return Ok(Status::Damaged(reason)),
+                Err(error) => return Err(error),
             }
             if self.is_running(cell) {
                 return Ok(Status::Running);
@@ -153,19 +271,16 @@ impl Sweep {
     ///
     /// [`SweepError::Read`] and [`SweepError::Damaged`].
     pub fn record(&self, cell: &Cell) -> Result<Option<Record>, SweepError> {
-        self.record_named(&cell.name)
-    }
-
-    pub(crate) fn record_named(&self, name: &str) -> Result<Option<Record>, SweepError> {
-        let path = self.record_path(name);
+        let path = self.record_path(&cell.name);
         match fs::read(&path) {
-            Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|error| SweepError::Damaged { path, reason: error.to_string() }),
+            Ok(bytes) => Record::read(&bytes, cell).map(Some).map_err(|reason| SweepError::Damaged { path, reason }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(SweepError::read(&path)(error)),
         }
     }
 
-    pub(crate) fn record_path(&self, name: &str) -> PathBuf {
+    /// The file of a finished cell.
+    pub fn record_path(&self, name: &str) -> PathBuf {
         self.directory.join(CELLS).join(format!("{name}.json"))
     }
 
@@ -184,23 +299,28 @@ impl Sweep {
         let file = File::open(self.run_directory(cell).join(".lock"));
         file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
+}
 
-    fn check_same(&self, grid: &Grid, cells: &[Cell], keep_runs: bool) -> Result<(), SweepError> {
-        let names = |cells: &[Cell]| cells.iter().map(|cell| cell.name.clone()).collect::<BTreeSet<String>>();
-        let axes = |grid: &Grid| grid.axes().map(str::to_owned).collect::<BTreeSet<String>>();
-        let (before, now) = (names(&self.cells), names(cells));
-        let other = |what| Err(SweepError::OtherGrid { directory: self.directory.clone(), what });
-        if before != now {
-            let common = before.intersection(&now).count();
-            return other(format!("{} cells, this one has {}, and {common} are in both", before.len(), now.len()));
+/// In a directory without a manifest: whether every cell that was begun is one of these. Otherwise the version that made it had other defaults, and its results would be lost sight of.
+fn check_names(directory: &Path, cells: &[Cell]) -> Result<(), SweepError> {
+    let known: HashSet<&str> = cells.iter().map(|cell| cell.name.as_str()).collect();
+    let mut strangers = BTreeSet::new();
+    for (part, end) in [(CELLS, ".json"), (RUNS, "")] {
+        let path = directory.join(part);
+        let entries = match fs::read_dir(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            entries => entries.map_err(SweepError::read(&path))?,
+        };
+        for entry in entries {
+            let name = entry.map_err(SweepError::read(&path))?.file_name().to_string_lossy().into_owned();
+            if let Some(name) = name.strip_suffix(end).filter(|name| !name.starts_with('.') && !known.contains(name)) {
+                strangers.insert(name.to_owned());
+            }
         }
-        if axes(&self.grid) != axes(grid) {
-            return other(format!("its axes are {}", self.grid.axes().collect::<Vec<_>>().join(", ")));
-        }
-        if keep_runs && !self.keep_runs {
-            return other("and without --keep-runs, which cannot be had afterwards".into());
-        }
-        Ok(())
+    }
+    match strangers.first() {
+        None => Ok(()),
+        Some(name) => Err(SweepError::OtherDefaults { directory: directory.to_owned(), cells: strangers.len(), name: name.clone() }),
     }
 }
 

@@ -29,12 +29,22 @@ pub enum SweepError {
         source: Box<RunError>,
     },
     /// A sweep has no such cell.
-    #[error("{} has no cell {cell}", .directory.display())]
+    #[error("{} has no cell {cell}: `isinglass sweep collect` lists them", .directory.display())]
     UnknownCell {
         /// The sweep's directory.
         directory: PathBuf,
         /// The name that was given.
         cell: String,
+    },
+    /// More than one cell is meant.
+    #[error("{cell} is {count} cells of {}: give more of the name, or more axes", .directory.display())]
+    SeveralCells {
+        /// The sweep's directory.
+        directory: PathBuf,
+        /// What was given.
+        cell: String,
+        /// How many cells it is.
+        count: usize,
     },
     /// The directory holds no sweep.
     #[error("{} holds no sweep: there is no {} in it", .0.display(), super::SWEEP)]
@@ -42,6 +52,27 @@ pub enum SweepError {
     /// The directory holds something else.
     #[error("{} is not empty and holds no sweep: choose another directory with --out", .0.display())]
     NotEmpty(PathBuf),
+    /// The manifest cannot be used.
+    #[error("{}: {reason}", .path.display())]
+    Manifest {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A version without manifests made the directory, and had other defaults.
+    #[error(
+        "{} has results of {cells} cells that are not those of its grid, such as {name}: another version of isinglass, with other defaults, made it; continue with that version, or choose another directory",
+        .directory.display()
+    )]
+    OtherDefaults {
+        /// The sweep's directory.
+        directory: PathBuf,
+        /// How many.
+        cells: usize,
+        /// One of them.
+        name: String,
+    },
     /// The directory was made with another grid.
     #[error("{} was made with another grid ({what}): choose another directory with --out, or restore the grid", .directory.display())]
     OtherGrid {

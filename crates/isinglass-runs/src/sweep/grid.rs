@@ -87,6 +87,32 @@ impl Grid {
         Ok(grid)
     }
 
+    /// Overrides a setting that all cells share. The value is TOML, or else a text: `0.5`, `[128, 64]`, `sign`.
+    ///
+    /// # Errors
+    ///
+    /// A sentence, if it is no setting, or an axis.
+    pub fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
+        if self.axes().any(|axis| canonical(axis) == canonical(key)) {
+            return Err(format!("{key} is an axis of the grid: change its list in [grid]"));
+        }
+        let parsed = from_toml::<Table>(&format!("value = {value}\n")).ok().and_then(|mut table| table.remove("value"));
+        let before = self.train.keys().find(|other| canonical(other) == canonical(key)).cloned();
+        if let Some(before) = before {
+            self.train.remove(&before);
+        }
+        let parsed = parsed.unwrap_or_else(|| Value::String(value.to_owned()));
+        let parsed = match parsed {
+            Value::String(file) if PATHS.contains(&key) => {
+                let absolute = std::path::absolute(&file).map_err(|error| format!("{key} = {file}: {error}"))?;
+                Value::String(absolute.to_string_lossy().into_owned())
+            }
+            other => other,
+        };
+        self.train.insert(key.to_owned(), parsed);
+        self.check_keys()
+    }
+
     /// The grid as a file.
     pub fn to_toml(&self) -> String {
         let grid: Table = self.axes.iter().map(|(key, values)| (key.clone(), Value::Array(values.clone()))).collect();
@@ -246,6 +272,20 @@ mod tests {
             let message = Grid::from_toml(text).unwrap_err();
             assert!(message.contains(reason) && !message.contains('\n'), "{text:?}: {message}");
         }
+    }
+
+    #[test]
+    fn settings_can_be_overridden() {
+        let mut grid = Grid::from_toml("[train]\nepochs = 5\nsigma-m2 = 0.5\n[grid]\ndepth = [1, 2]\n").unwrap();
+        for (key, value) in [("epochs", "2"), ("neuron", "tanh:1"), ("sigma-w2", "0.9"), ("samples", "[1, 2]"), ("carry", "on")] {
+            grid.set(key, value).unwrap();
+        }
+        let config = &grid.cells().unwrap()[1].config;
+        assert_eq!((config.epochs, config.sigma_m2, config.samples.as_slice()), (2, Some(0.9), &[1, 2][..]));
+        assert_eq!(config.neuron.unwrap().to_string(), "tanh:1");
+        assert!(grid.set("depth", "3").unwrap_err().contains("is an axis"));
+        assert!(grid.clone().set("dept", "3").unwrap_err().contains("dept"));
+        assert!(grid.clone().set("epochs", "many").is_err());
     }
 
     #[test]

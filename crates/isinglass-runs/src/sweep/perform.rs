@@ -10,12 +10,14 @@ use std::time::{Duration, Instant};
 use isinglass_net::Progress;
 
 use super::claim::Claimed;
-use super::record::{Spent, is_of_the_machine};
-use super::{Cell, Record, Sweep, SweepData, SweepError};
-use crate::run::{self, Options, RunError, read_metrics};
+use super::record::{Failure, Spent};
+use super::{Cell, ErrorKind, Record, Sweep, SweepData, SweepError};
+use crate::run::{self, Line, Options, Run, RunError, Summary, read_metrics};
 
 /// What a cell tells the scheduler.
 pub(crate) enum Message {
+    /// Files that it was to resume from are damaged, for this reason: it starts again.
+    Restarted(usize, String),
     /// Its threads are free; only its record is still to be written.
     Computed(usize),
     /// It is on record.
@@ -66,26 +68,34 @@ impl Performance<'_> {
     pub(crate) fn run(mut self, sweep: &Sweep, data: &SweepData, scheduler: &Sender<Message>) {
         // The scheduler is gone only if it panicked; then nothing is left to be told.
         let tell = |message| drop(scheduler.send(message));
-        let options = Options { threads: self.threads, checkpoint_steps: None, checkpoint_interval: Some(self.checkpoint_interval) };
+        let options = Options {
+            threads: self.threads,
+            checkpoint_steps: None,
+            checkpoint_interval: Some(self.checkpoint_interval),
+            check_memory: false,
+        };
         let began = Instant::now();
-        let run = &mut self.claimed.run;
-        let result = catch_unwind(AssertUnwindSafe(|| {
-            let summary = run.train(data.of(self.cell), &options, &self.reins.stop, &mut |event| match event {
-                run::Event::Ready(ready) => self.reins.note(ready.progress),
-                run::Event::Step { progress, .. } => self.reins.note(progress),
-                _ => {}
-            })?;
-            Ok::<_, RunError>((summary, read_metrics(run.directory())?))
-        }));
+        let mut result = self.train(data, &options);
+        if let Ok(Err(error)) = &result
+            && ErrorKind::of(error) == ErrorKind::Damaged
+        {
+            // Whatever broke the files, the cell itself is as good as any: it is run from its beginning.
+            tell(Message::Restarted(self.index, error.to_string()));
+            result = match self.claimed.run.restart() {
+                Ok(()) => self.train(data, &options),
+                Err(error) => Ok(Err(error)),
+            };
+        }
         let seconds = began.elapsed().as_secs_f64();
         self.spent.seconds += seconds;
         self.spent.core_seconds += seconds * self.threads as f64;
         let outcome = match result {
             Ok(Ok(outcome)) => Ok(outcome),
             Ok(Err(RunError::Stopped)) => return tell(Message::Stopped(self.index, self.claimed, self.spent)),
-            Ok(Err(error)) if is_of_the_machine(&error) => return tell(Message::Broken(self.index, error.into())),
-            Ok(Err(error)) => Err(error.to_string()),
-            Err(panic) => Err(format!("it panicked: {}", panic_text(&*panic))),
+            // The fault lies with the machine: another try may do better, and other cells would fare no better.
+            Ok(Err(error)) if ErrorKind::of(&error) == ErrorKind::Io => return tell(Message::Broken(self.index, error.into())),
+            Ok(Err(error)) => Err(Failure::from(&error)),
+            Err(panic) => Err(Failure { kind: ErrorKind::Panic, message: format!("it panicked: {}", panic_text(&*panic)) }),
         };
         tell(Message::Computed(self.index));
         let record = Record::new(self.cell, outcome, self.claimed.attempts.clone(), self.spent);
@@ -93,6 +103,19 @@ impl Performance<'_> {
             Ok(()) => Message::Landed(self.index, Box::new(record)),
             Err(error) => Message::Broken(self.index, error),
         });
+    }
+
+    /// The outer error is a panic's.
+    fn train(&mut self, data: &SweepData, options: &Options) -> Result<Result<(Summary, Vec<Line>), RunError>, Box<dyn Any + Send>> {
+        let (run, reins): (&mut Run, &Reins) = (&mut self.claimed.run, &self.reins);
+        catch_unwind(AssertUnwindSafe(|| {
+            let summary = run.train(data.of(self.cell), options, &reins.stop, &mut |event| match event {
+                run::Event::Ready(ready) => reins.note(ready.progress),
+                run::Event::Step { progress, .. } => reins.note(progress),
+                _ => {}
+            })?;
+            Ok((summary, read_metrics(run.directory())?))
+        }))
     }
 }
 

@@ -4,13 +4,13 @@
 //!
 //! ```no_run
 //! use isinglass_chart::Figure;
-//! use isinglass_runs::sweep::{Sweep, picture::{Results, View}};
+//! use isinglass_runs::run::{Behind, Part};
+//! use isinglass_runs::sweep::{Column, Sweep, picture::View};
 //!
 //! let sweep = Sweep::open("sweeps/a".as_ref())?;
-//! let rows = sweep.rows()?;
-//! let results = Results::of(&sweep, &rows);
+//! let results = sweep.results()?;
 //! let view = View::choose(&results, None, None)?;
-//! Figure::new().panel(view.panel(&results, "test_binary_accuracy")?).save("map.svg")?;
+//! let svg = Figure::new().panel(view.panel(&results, Column::accuracy(Part::Test, Behind::Binary))?).to_svg()?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -22,15 +22,14 @@ mod pool;
 mod theory;
 
 use isinglass_theory::advice::DEFAULT_REACH;
-use serde_json::Value;
 use thiserror::Error;
 
-use super::{Cell, Row, Sweep};
+use super::{Column, Results};
 use axis::SweepAxis;
 use isinglass_chart::{ChartError, Panel};
 
 pub use axis::value_text;
-pub use labels::{axis_label, column_label};
+pub use labels::axis_label;
 
 /// Why a sweep cannot be drawn.
 #[derive(Debug, Error)]
@@ -61,56 +60,6 @@ pub enum PictureError {
     Chart(#[from] ChartError),
 }
 
-/// Cells and what they came to, row by row: all of a sweep, or some.
-#[derive(Debug, Clone)]
-pub struct Results<'a> {
-    axes: Vec<&'a str>,
-    cells: Vec<(&'a Cell, &'a Row)>,
-}
-
-impl<'a> Results<'a> {
-    /// All cells of a sweep, with the rows that [`Sweep::rows`] gave.
-    pub fn of(sweep: &'a Sweep, rows: &'a [Row]) -> Self {
-        Self { axes: sweep.grid().axes().collect(), cells: sweep.cells().iter().zip(rows).collect() }
-    }
-
-    /// The cells with one value of an axis.
-    #[must_use]
-    pub fn only(&self, axis: &str, value: &Value) -> Self {
-        let cells = self.cells.iter().filter(|(_, row)| row.get(axis) == Some(value)).copied().collect();
-        Self { axes: self.axes.clone(), cells }
-    }
-
-    /// The values of an axis that these cells have: numbers in increasing order, anything else in the grid's.
-    pub fn values(&self, axis: &str) -> Vec<Value> {
-        SweepAxis::of(axis, self).values
-    }
-
-    /// The axes with several values.
-    pub fn varying(&self) -> Vec<&'a str> {
-        self.axes.iter().copied().filter(|axis| self.values(axis).len() > 1).collect()
-    }
-
-    /// Whether some cell has a number in this column.
-    pub fn has(&self, column: &str) -> bool {
-        self.rows().any(|row| row.get(column).is_some_and(Value::is_number))
-    }
-
-    /// Whether every cell has a number in this column.
-    pub fn is_complete(&self, column: &str) -> bool {
-        self.rows().all(|row| row.get(column).is_some_and(Value::is_number))
-    }
-
-    fn rows(&self) -> impl Iterator<Item = &'a Row> + '_ {
-        self.cells.iter().map(|(_, row)| *row)
-    }
-
-    fn check_column(&self, column: &str) -> Result<(), PictureError> {
-        let exists = self.rows().any(|row| row.contains_key(column));
-        if exists { Ok(()) } else { Err(PictureError::NoColumn(column.to_owned())) }
-    }
-}
-
 /// The axes of a picture.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct View {
@@ -127,10 +76,10 @@ impl View {
     /// # Errors
     ///
     /// If an axis does not exist, does not vary or is named twice, and if nothing varies.
-    pub fn choose(results: &Results<'_>, x: Option<&str>, y: Option<&str>) -> Result<Self, PictureError> {
+    pub fn choose(results: &Results, x: Option<&str>, y: Option<&str>) -> Result<Self, PictureError> {
         for name in [x, y].into_iter().flatten() {
-            if !results.axes.contains(&name) {
-                return Err(PictureError::NoAxis { name: name.to_owned(), axes: results.axes.join(", ") });
+            if !results.axes().any(|axis| axis == name) {
+                return Err(PictureError::NoAxis { name: name.to_owned(), axes: results.axes().collect::<Vec<_>>().join(", ") });
             }
         }
         let varying = results.varying();
@@ -175,7 +124,7 @@ impl View {
     /// # Errors
     ///
     /// [`PictureError::NoColumn`], and those of the chart.
-    pub fn panel(&self, results: &Results<'_>, column: &str) -> Result<Panel, PictureError> {
+    pub fn panel(&self, results: &Results, column: Column) -> Result<Panel, PictureError> {
         self.panel_with_scales(results, column, &[DEFAULT_REACH])
     }
 
@@ -184,8 +133,8 @@ impl View {
     /// # Errors
     ///
     /// Those of [`View::panel`].
-    pub fn panel_with_scales(&self, results: &Results<'_>, column: &str, scales: &[f64]) -> Result<Panel, PictureError> {
-        results.check_column(column)?;
+    pub fn panel_with_scales(&self, results: &Results, column: Column, scales: &[f64]) -> Result<Panel, PictureError> {
+        check_column(results, column)?;
         let x = SweepAxis::of(&self.x, results);
         match &self.y {
             Some(y) => map::panel(results, &x, &SweepAxis::of(y, results), column, scales),
@@ -198,10 +147,14 @@ impl View {
     /// # Errors
     ///
     /// [`PictureError::NoColumn`].
-    pub fn lines(&self, results: &Results<'_>, columns: &[&str]) -> Result<Panel, PictureError> {
-        columns.iter().try_for_each(|column| results.check_column(column))?;
+    pub fn lines(&self, results: &Results, columns: &[Column]) -> Result<Panel, PictureError> {
+        columns.iter().try_for_each(|&column| check_column(results, column))?;
         Ok(lines::panel(results, &SweepAxis::of(&self.x, results), columns))
     }
+}
+
+fn check_column(results: &Results, column: Column) -> Result<(), PictureError> {
+    if results.knows(column) { Ok(()) } else { Err(PictureError::NoColumn(column.to_string())) }
 }
 
 #[cfg(test)]

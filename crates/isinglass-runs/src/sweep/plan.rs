@@ -1,10 +1,13 @@
 //! In which order cells are run, with how many threads, and how long all of it will take.
 
+use std::fmt;
 use std::time::{Duration, Instant};
 
 use isinglass_net::Trainer;
 
 use super::{Cell, SweepData, SweepError};
+use crate::memory;
+use crate::run::error::gib;
 use crate::run::examples;
 
 /// What is about to be done.
@@ -16,10 +19,35 @@ pub struct Plan {
     pub waiting: usize,
     /// Cells that have failed and are left as they are.
     pub failed: usize,
+    /// Cells whose record is damaged and left as it is.
+    pub damaged: usize,
+    /// Cells that do not fit the memory of this machine, and are not run.
+    pub refused: Vec<Refusal>,
     /// Threads to run them with.
     pub threads: usize,
     /// How long it will take; `None` if there is nothing to do.
     pub seconds: Option<f64>,
+}
+
+/// A cell that does not fit the memory of this machine.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Refusal {
+    /// The cell's name.
+    pub cell: String,
+    /// Where it lies in the grid.
+    pub place: String,
+    /// Bytes that it takes.
+    pub needed: u64,
+    /// Bytes that there are.
+    pub available: u64,
+}
+
+/// `0123456789ab (width = 99999): 298.0 GiB of memory, and 21.4 GiB are available`.
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (needed, available) = (gib(self.needed), gib(self.available));
+        write!(f, "{} ({}) needs about {needed:.1} GiB of memory, and {available:.1} GiB are available", self.cell, self.place)
+    }
 }
 
 /// Threads for the next of `waiting` cells while `running` others leave `free` of `threads`: one if there are more cells than threads, else an equal part.
@@ -57,8 +85,13 @@ impl Speed {
         self.is_known().then(|| cost * self.seconds / self.cost / threads as f64)
     }
 
-    /// Measures a few steps of a cell, on all threads at once, as cells will be run.
+    /// Measures a few steps of a cell, on all threads at once, as cells will be run. Nothing is known afterwards if it does not fit the memory.
     pub fn measure(cell: &Cell, data: &SweepData, threads: usize) -> Result<Self, SweepError> {
+        let at_once = memory::available() / data.cost(cell).memory.max(1);
+        if at_once == 0 {
+            return Ok(Self::default());
+        }
+        let threads = threads.min(usize::try_from(at_once).unwrap_or(usize::MAX));
         let one = || measure_on_one_thread(cell, data);
         let parts = std::thread::scope(|scope| {
             let others: Vec<_> = (1..threads).map(|_| scope.spawn(one)).collect();

@@ -26,6 +26,7 @@ mod task_list;
 pub use error::SlurmError;
 pub use jobs::{Jobs, Place, Standing};
 pub use pack::Packing;
+pub(crate) use pack::{Bounds, pack, task_seconds};
 pub use queue::{QueuedTask, TaskState};
 pub use script::Resources;
 pub use submission::Submission;

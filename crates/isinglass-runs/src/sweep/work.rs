@@ -7,11 +7,12 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::Scope;
 use std::time::{Duration, Instant};
 
-use super::claim::{Claim, Claimed};
+use super::claim::{Claim, Claimed, OF_DAMAGED};
 use super::perform::{Message, Performance, Reins};
-use super::plan::{Speed, longest_first, threads_for_next};
+use super::plan::{Refusal, Speed, longest_first, threads_for_next};
 use super::record::Spent;
 use super::{Cell, Plan, Record, Status, Sweep, SweepData, SweepError};
+use crate::memory;
 
 /// How often the scheduler looks around.
 const TICK: Duration = Duration::from_millis(50);
@@ -27,7 +28,7 @@ pub struct WorkOptions {
     pub threads: usize,
     /// How often a cell saves its state.
     pub checkpoint_interval: Duration,
-    /// Whether cells that have failed are run again.
+    /// Whether cells that have failed, or whose record is damaged, are run again.
     pub retry_failed: bool,
     /// Cells that are run again if they have failed and been tried just so often, by name.
     pub retries: HashMap<String, usize>,
@@ -54,6 +55,8 @@ pub enum Event<'a> {
     Planned(&'a Plan),
     /// This process has brought a cell to its end.
     Ended(&'a Cell, &'a Record, &'a Standing),
+    /// Files that a cell was to resume from are damaged, for this reason: it starts again.
+    Restarted(&'a Cell, &'a str),
     /// Some time has passed.
     Tick(&'a Standing),
 }
@@ -67,6 +70,10 @@ pub struct Standing {
     pub done: usize,
     /// Cells with an error.
     pub failed: usize,
+    /// Cells whose record is damaged.
+    pub damaged: usize,
+    /// Cells that do not fit the memory.
+    pub refused: usize,
     /// Cells that this process is running.
     pub running: usize,
     /// Cells that other processes are running.
@@ -140,6 +147,9 @@ struct Scheduler<'a> {
     speed: Speed,
     total_cost: f64,
     standing: Standing,
+    /// Bytes that cells may take together.
+    memory: u64,
+    refused: Vec<Refusal>,
     broken: Option<SweepError>,
 }
 
@@ -164,6 +174,8 @@ impl<'a> Scheduler<'a> {
             speed: Speed::default(),
             total_cost: 0.0,
             standing: Standing { cells: wanted.len(), ..Standing::default() },
+            memory: memory::available(),
+            refused: Vec::new(),
             broken: None,
         };
         for index in wanted {
@@ -183,8 +195,20 @@ impl<'a> Scheduler<'a> {
                     scheduler.standing.failed += 1;
                     continue;
                 }
+                Status::Damaged(_) if options.retry_failed || options.retries.get(&cell.name) == Some(&OF_DAMAGED) => Some(OF_DAMAGED),
+                Status::Damaged(_) => {
+                    scheduler.standing.damaged += 1;
+                    continue;
+                }
                 Status::Running | Status::Waiting => None,
             };
+            let needed = data.cost(cell).memory;
+            if needed > scheduler.memory {
+                scheduler.standing.refused += 1;
+                let (name, place) = (cell.name.clone(), cell.to_string());
+                scheduler.refused.push(Refusal { cell: name, place, needed, available: scheduler.memory });
+                continue;
+            }
             scheduler.total_cost += scheduler.cost(index);
             scheduler.queue.push_back(Waiting { index, retry, claimed: None });
         }
@@ -202,6 +226,8 @@ impl<'a> Scheduler<'a> {
             cells: self.standing.cells,
             waiting: self.queue.len(),
             failed: self.standing.failed,
+            damaged: self.standing.damaged,
+            refused: self.refused.clone(),
             threads: self.free,
             seconds: if self.queue.is_empty() { None } else { self.speed.seconds(self.total_cost, self.free) },
         })
@@ -257,7 +283,7 @@ impl<'a> Scheduler<'a> {
         while self.free > 0 {
             let computing = self.running.values().filter(|running| !running.is_computed).count();
             let threads = threads_for_next(self.options.threads.max(1), self.free, computing, self.queue.len());
-            let Some(mut waiting) = self.queue.pop_front() else { break };
+            let Some(mut waiting) = self.next_that_fits() else { break };
             let cell = &self.sweep.cells()[waiting.index];
             let (claimed, spent) = match waiting.claimed.take() {
                 Some(claimed) => claimed,
@@ -269,6 +295,10 @@ impl<'a> Scheduler<'a> {
                     }
                     Claim::Ended(record) => {
                         self.count(&record);
+                        continue;
+                    }
+                    Claim::Damaged => {
+                        self.standing.damaged += 1;
                         continue;
                     }
                 },
@@ -289,6 +319,15 @@ impl<'a> Scheduler<'a> {
             scope.spawn(move || performance.run(sweep, data, &sender));
         }
         Ok(())
+    }
+
+    /// The first cell that waits and fits the memory beside those that are running.
+    fn next_that_fits(&mut self) -> Option<Waiting> {
+        let memory = |index: usize| self.data.cost(&self.sweep.cells()[index]).memory;
+        let taken = self.running.keys().fold(0u64, |sum, &index| sum.saturating_add(memory(index)));
+        let fits = |waiting: &Waiting| taken.saturating_add(memory(waiting.index)) <= self.memory;
+        let place = self.queue.iter().position(|waiting| self.running.is_empty() || fits(waiting))?;
+        self.queue.remove(place)
     }
 
     /// At the end, when threads are free and nothing waits: stops cells that still take long, to go on with more threads.
@@ -318,6 +357,7 @@ impl<'a> Scheduler<'a> {
                     self.free += running.threads;
                 }
             }
+            Message::Restarted(index, reason) => watch(Event::Restarted(&self.sweep.cells()[index], &reason)),
             Message::Landed(index, record) => {
                 self.running.remove(&index);
                 self.count(&record);

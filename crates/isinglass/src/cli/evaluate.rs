@@ -3,7 +3,6 @@
 use std::sync::atomic::AtomicBool;
 
 use isinglass_lab::run::{Evaluation, Sampling, check_samples};
-use serde_json::Value;
 
 use super::answer::{Answer, to_record};
 use super::output::{FormatArgs, ThreadsArgs};
@@ -59,12 +58,12 @@ impl Args {
         let never = AtomicBool::new(false);
         let evaluation = Evaluation::new(network, &subject.data, &subject.partition, &sampling, &never, &mut progress);
         bar.finish_and_clear();
-        let record = to_record(&evaluation?);
+        let evaluation = evaluation?;
         let mut answer = Answer::default();
         match self.output.format {
-            Format::Table => return Ok(tables::write_scores(&mut std::io::stdout().lock(), &Value::Object(record))?),
-            Format::Json => answer.facts(record),
-            Format::Csv => answer.rows("scores", tables::score_rows(&Value::Object(record))),
+            Format::Table => return Ok(tables::write_scores(&mut std::io::stdout().lock(), &evaluation)?),
+            Format::Json => answer.facts(to_record(&evaluation)),
+            Format::Csv => answer.rows("scores", tables::score_rows(&evaluation)),
         };
         Ok(answer.print(self.output.format)?)
     }

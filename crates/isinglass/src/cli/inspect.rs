@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 
 use isinglass_lab::run::Inspection;
-use serde_json::{Value, json};
+use isinglass_net::Progress;
+use serde_json::json;
 
 use super::answer::{Answer, to_record};
 use super::output::{OutputArgs, ThreadsArgs, usage};
@@ -52,15 +53,15 @@ impl Args {
             "steps": progress.steps,
         }));
         result.extend(to_record(&inspection));
-        let result = Value::Object(result);
         if let Some(path) = plot {
-            isinglass_lab::run::insides(&result)?.save(path)?;
+            let title = format!("{}: {}", subject.data.name, inspection.network);
+            isinglass_lab::run::insides(&title, &inspection.layers)?.save(path)?;
         }
         let mut answer = Answer::default();
         match self.output.format() {
-            Format::Table => return Ok(write_tables(&mut io::stdout().lock(), &result)?),
-            Format::Json => answer.facts(to_record(&result)),
-            Format::Csv => answer.rows("layers", tables::layer_rows(&result)),
+            Format::Table => return Ok(write_tables(&mut io::stdout().lock(), &inspection, progress)?),
+            Format::Json => answer.facts(result),
+            Format::Csv => answer.rows("layers", tables::layer_rows(&inspection)),
         };
         Ok(answer.print(self.output.format())?)
     }
@@ -83,23 +84,16 @@ impl Args {
     }
 }
 
-fn write_tables(out: &mut impl Write, result: &Value) -> io::Result<()> {
-    let network = &result["network"];
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+fn write_tables(out: &mut impl Write, inspection: &Inspection, progress: Progress) -> io::Result<()> {
+    let network = &inspection.network;
     writeln!(
         out,
         "{}, surrogate {}, neuron {}: epoch {} of {}, step {} of {}\n",
-        text(&network["shape"]),
-        text(&network["surrogate"]),
-        text(&network["neuron"]),
-        result["epoch"],
-        result["epochs"],
-        result["step"],
-        result["steps"]
+        network.shape, network.surrogate, network.neuron, progress.epoch, progress.epochs, progress.step, progress.steps
     )?;
-    tables::write_summary(out, result)?;
+    tables::write_summary(out, inspection)?;
     writeln!(out)?;
-    tables::write_diagnosis(out, result)?;
+    tables::write_diagnosis(out, inspection)?;
     writeln!(out)?;
-    tables::write_histograms(out, result)
+    tables::write_histograms(out, inspection)
 }

@@ -1,7 +1,10 @@
 //! `isinglass sweep`: a grid of training runs.
 
+mod best;
+mod cancel;
 mod collect;
 mod jobs;
+mod logs;
 pub mod progress;
 mod run;
 mod status;
@@ -19,6 +22,8 @@ pub enum Command {
     Submit(Box<submit::Args>),
     Status(status::Args),
     Collect(collect::Args),
+    Logs(logs::Args),
+    Cancel(cancel::Args),
     Work(work::Args),
 }
 
@@ -29,6 +34,8 @@ impl Command {
             Self::Submit(args) => args.run(),
             Self::Status(args) => args.run(),
             Self::Collect(args) => args.run(),
+            Self::Logs(args) => args.run(),
+            Self::Cancel(args) => args.run(),
             Self::Work(args) => args.run(),
         }
     }

@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::{Results, labels};
+use super::labels;
+use crate::sweep::Results;
 use crate::sweep::cell::plain_text;
 use crate::words::digits;
 use isinglass_chart::{Axis, plain};
@@ -23,16 +24,8 @@ pub(super) struct SweepAxis {
 }
 
 impl SweepAxis {
-    pub fn of(name: &str, results: &Results<'_>) -> Self {
-        let mut values: Vec<Value> = Vec::new();
-        for value in results.rows().filter_map(|row| row.get(name)) {
-            if values.last() != Some(value) && !values.contains(value) {
-                values.push(value.clone());
-            }
-        }
-        if values.iter().all(Value::is_number) {
-            values.sort_by(|a, b| number(a).total_cmp(&number(b)));
-        }
+    pub fn of(name: &str, results: &Results) -> Self {
+        let values = results.values(name);
         let numbers = values.iter().map(Value::as_f64).collect();
         Self { name: name.to_owned(), values, numbers }
     }
@@ -102,10 +95,6 @@ impl SweepAxis {
         let left = numbers.partition_point(|&other| other < number).saturating_sub(1).min(numbers.len() - 2);
         Some(1.0 + left as f64 + (number - numbers[left]) / (numbers[left + 1] - numbers[left]))
     }
-}
-
-fn number(value: &Value) -> f64 {
-    value.as_f64().unwrap_or(f64::NAN)
 }
 
 /// A value of an axis in few characters: a number with its leading digits, a text as it is.

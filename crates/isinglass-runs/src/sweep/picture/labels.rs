@@ -1,4 +1,4 @@
-//! What axes and columns are called in a picture.
+//! What axes are called in a picture.
 
 use isinglass_chart::plain;
 
@@ -14,46 +14,7 @@ pub fn axis_label(axis: &str) -> String {
         "beta" => "β".into(),
         "lr" => "learning rate".into(),
         "batch" => "batch size".into(),
-        "train-fraction" => "part of the training data".into(),
+        "train-fraction" => "fraction of the training data".into(),
         other => plain(other),
     }
-}
-
-/// The label of a column, in the markup of charts: `test accuracy of the surrogate`.
-pub fn column_label(column: &str) -> String {
-    score_label(column).unwrap_or_else(|| match column {
-        "best_epoch" => "best epoch".into(),
-        "polarised" => "part of means beyond ±0.9".into(),
-        "flip_ratio" => "part of weights that changed sign".into(),
-        "run_seconds" => "seconds".into(),
-        other => plain(other),
-    })
-}
-
-fn score_label(column: &str) -> Option<String> {
-    let (part, rest) = column.split_once('_')?;
-    let part = match part {
-        "train" => "training",
-        "test" | "validation" => part,
-        _ => return None,
-    };
-    let (network, score) = rest.rsplit_once('_')?;
-    let score = match score {
-        "accuracy" => "accuracy",
-        "nll" => "negative log-likelihood",
-        _ => return None,
-    };
-    let network = match (network, network.strip_prefix("stochastic_")) {
-        ("surrogate", _) => "the surrogate".to_owned(),
-        ("binary", _) => "the network sign(M)".to_owned(),
-        (_, Some("1")) => "a stochastic network".to_owned(),
-        (_, Some(samples)) => format!("{samples} stochastic networks"),
-        _ => return None,
-    };
-    Some(format!("{part} {score} of {network}"))
-}
-
-/// Whether a column's values are between 0 and 1 by their nature.
-pub(super) fn is_part(column: &str) -> bool {
-    column.ends_with("_accuracy") || matches!(column, "polarised" | "flip_ratio")
 }

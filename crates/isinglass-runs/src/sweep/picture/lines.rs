@@ -2,15 +2,15 @@
 
 use super::axis::SweepAxis;
 use super::pool::Pool;
-use super::{Results, labels};
+use crate::sweep::{Column, Results};
 use isinglass_chart::{Axis, Legend, Look, Panel};
 
-pub(super) fn panel(results: &Results<'_>, x: &SweepAxis, columns: &[&str]) -> Panel {
+pub(super) fn panel(results: &Results, x: &SweepAxis, columns: &[Column]) -> Panel {
     let (axis, places) = x.in_line();
-    let parts = columns.iter().all(|column| labels::is_part(column));
+    let parts = columns.iter().all(|column| column.is_fraction());
     let label = match columns {
-        [column] => labels::column_label(column),
-        _ if columns.iter().all(|column| column.ends_with("_accuracy")) => "accuracy".into(),
+        [column] => column.label(),
+        _ if columns.iter().all(|column| column.is_accuracy()) => "accuracy".into(),
         _ => String::new(),
     };
     let y = Axis::linear(label);
@@ -18,8 +18,8 @@ pub(super) fn panel(results: &Results<'_>, x: &SweepAxis, columns: &[&str]) -> P
     for (index, column) in columns.iter().enumerate() {
         let mut pools = vec![Pool::default(); x.values.len()];
         for row in results.rows() {
-            if let Some(place) = row.get(&x.name).and_then(|value| x.index(value)) {
-                pools[place].add(row, column);
+            if let Some(place) = row.axis(&x.name).and_then(|value| x.index(&value)) {
+                pools[place].add(row, *column);
             }
         }
         let look = Look::nth(index);
@@ -33,7 +33,7 @@ pub(super) fn panel(results: &Results<'_>, x: &SweepAxis, columns: &[&str]) -> P
         }
         // Between words there is nothing to go through.
         let series = if x.numbers.is_some() { look.marked_line(points) } else { look.markers(points) };
-        panel = panel.series(if columns.len() > 1 { series.name(labels::column_label(column)) } else { series });
+        panel = panel.series(if columns.len() > 1 { series.name(column.label()) } else { series });
     }
     panel
 }

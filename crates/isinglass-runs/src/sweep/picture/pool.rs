@@ -1,20 +1,22 @@
 //! The cells that share a place of a picture.
 
-use crate::sweep::Row;
+use crate::sweep::{Column, Record, Row, Status};
 
 /// Values of a column, and the cells without one.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Pool {
     values: Vec<f64>,
+    diverged: usize,
     failed: usize,
     missing: usize,
 }
 
 impl Pool {
-    pub fn add(&mut self, row: &Row, column: &str) {
-        match row.get(column).and_then(|value| value.as_f64()) {
+    pub fn add(&mut self, row: &Row, column: Column) {
+        match row.number(column) {
             Some(value) => self.values.push(value),
-            None if row.get("status").is_some_and(|status| status == "failed") => self.failed += 1,
+            None if row.record().is_some_and(Record::is_untrained) => self.diverged += 1,
+            None if matches!(row.status(), Status::Failed(_) | Status::Damaged(_)) => self.failed += 1,
             None => self.missing += 1,
         }
     }
@@ -42,7 +44,7 @@ impl Pool {
             1 => format!("{} (1 cell)", four(self.mean())),
             count => format!("{} ± {} ({count} cells)", four(self.mean()), four(self.standard_deviation())),
         };
-        for (count, what) in [(self.failed, "failed"), (self.missing, "missing")] {
+        for (count, what) in [(self.diverged, "diverged"), (self.failed, "failed"), (self.missing, "missing")] {
             if count > 0 {
                 text += &format!(", {count} {what}");
             }

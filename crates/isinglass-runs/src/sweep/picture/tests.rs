@@ -1,38 +1,47 @@
 use serde_json::json;
 
 use super::*;
-use crate::sweep::Grid;
+use crate::run::{Behind, Part};
+use crate::sweep::{Cell, Grid, Record, Row, Status};
 use isinglass_chart::Figure;
 
 /// Cells of a grid, each with the accuracy that a function gives it.
-fn table(grid: &str, accuracy: impl Fn(&Cell) -> Option<f64>) -> (Vec<Cell>, Vec<Row>) {
-    let cells = Grid::from_toml(grid).unwrap().cells().unwrap();
-    let row = |cell: &Cell| {
-        let mut row: Row = cell.axes.iter().cloned().collect();
-        let value = accuracy(cell);
-        row.insert("status".into(), if value.is_some() { "done" } else { "failed" }.into());
-        row.insert("test_surrogate_accuracy".into(), value.into());
-        row
+fn table(grid: &str, accuracy: impl Fn(&Cell) -> Option<f64>) -> Results {
+    let grid = Grid::from_toml(grid).unwrap();
+    let row = |cell: Cell| {
+        let status = match accuracy(&cell) {
+            Some(accuracy) => Status::Done(Box::new(record(&cell, accuracy))),
+            None => Status::Failed(Box::new(Record { result: None, error: Some("gone".into()), ..record(&cell, 0.0) })),
+        };
+        Row::new(cell, status)
     };
-    let rows = cells.iter().map(row).collect();
-    (cells, rows)
+    Results::new(grid.axes().map(str::to_owned).collect(), grid.cells().unwrap().into_iter().map(row).collect())
 }
 
-fn results<'a>((cells, rows): &'a (Vec<Cell>, Vec<Row>)) -> Results<'a> {
-    Results { axes: cells[0].axes.iter().map(|(axis, _)| axis.as_str()).collect(), cells: cells.iter().zip(rows).collect() }
+fn record(cell: &Cell, accuracy: f64) -> Record {
+    let score = json!({ "surrogate": { "accuracy": accuracy, "nll": 1.0 }, "binary": null, "stochastic": [] });
+    let size = json!({ "shape": "", "surrogate": "", "neuron": "", "binary_parameters": 0, "float_parameters": 0, "bits": 0, "bytes": 0, "float32_bytes": 0 });
+    let initialisation = json!({ "distribution": "", "sigma_m2": null, "sigma_b2": 0.0, "reason": "" });
+    let result = json!({
+        "data": "", "epochs": 1, "steps": 1, "best_epoch": 1, "test": score, "train": score, "validation": null,
+        "network": size, "initialisation": initialisation, "layers": [], "curve": [],
+    });
+    let run = json!({ "attempts": [], "seconds": 1.0, "core_seconds": 1.0, "ended": "", "version": "" });
+    let record = json!({ "cell": cell.name, "axes": {}, "config": cell.config, "result": result, "error": null, "run": run });
+    serde_json::from_value(record).unwrap()
 }
 
 fn chosen(grid: &str, x: Option<&str>, y: Option<&str>) -> Result<(String, Option<String>), String> {
     let table = table(grid, |_| Some(0.5));
-    View::choose(&results(&table), x, y).map(|view| (view.x, view.y)).map_err(|error| error.to_string())
+    View::choose(&table, x, y).map(|view| (view.x, view.y)).map_err(|error| error.to_string())
 }
 
-fn svg(table: &(Vec<Cell>, Vec<Row>)) -> String {
-    let results = results(table);
-    let view = View::choose(&results, None, None).unwrap();
-    Figure::new().panel(view.panel(&results, "test_surrogate_accuracy").unwrap()).to_svg().unwrap()
+fn svg(results: &Results) -> String {
+    let view = View::choose(results, None, None).unwrap();
+    Figure::new().panel(view.panel(results, ACCURACY).unwrap()).to_svg().unwrap()
 }
 
+const ACCURACY: Column = Column::accuracy(Part::Test, Behind::Surrogate);
 const MAP: &str = "[train]\ninit = \"two-point\"\n[grid]\nseed = [1, 2]\ndepth = [2, 4, 8]\nsigma-m2 = [0.5, 0.9, 0.99]\n";
 
 #[test]
@@ -64,7 +73,8 @@ fn axes_that_cannot_be_drawn_are_said() {
     }
     let table = table(MAP, |_| Some(0.5));
     let view = View { x: "depth".into(), y: None };
-    assert!(view.panel(&results(&table), "accuracy").unwrap_err().to_string().contains("no column accuracy"));
+    let unknown = Column::accuracy(Part::Test, Behind::Stochastic(7));
+    assert!(view.panel(&table, unknown).unwrap_err().to_string().contains("no column test_stochastic_7_accuracy"));
 }
 
 #[test]
@@ -100,7 +110,7 @@ fn words_and_single_axes_are_drawn_too() {
 #[test]
 fn places_between_listed_numbers_go_evenly() {
     let table = table(MAP, |_| Some(0.5));
-    let depth = SweepAxis::of("depth", &results(&table));
+    let depth = SweepAxis::of("depth", &table);
     for (coordinate, number) in [(1.0, 2.0), (1.5, 3.0), (2.0, 4.0), (2.5, 6.0), (3.0, 8.0), (3.5, 10.0), (0.5, 1.0)] {
         assert_eq!(depth.number_at(coordinate), Some(number));
         assert_eq!(depth.coordinate_of(number), Some(coordinate));
@@ -113,6 +123,6 @@ fn values_are_short_and_cells_can_be_picked() {
     assert_eq!(value_text(&json!(1.0)), "1");
     assert_eq!(value_text(&json!("ste")), "ste");
     let table = table(MAP, |_| Some(0.5));
-    let some = results(&table).only("depth", &json!(4));
-    assert_eq!((some.cells.len(), some.varying()), (6, vec!["seed", "sigma-m2"]));
+    let some = table.only("depth", &json!(4));
+    assert_eq!((some.len(), some.varying()), (6, vec!["seed", "sigma-m2"]));
 }

@@ -2,8 +2,8 @@
 
 use isinglass_theory::RandomNetwork;
 
-use super::Results;
 use super::axis::SweepAxis;
+use crate::sweep::Results;
 use isinglass_chart::{Colour, Dash, Series};
 
 const DASHES: [Dash; 2] = [Dash::Dashed, Dash::DashDot];
@@ -11,7 +11,7 @@ const DASHES: [Dash; 2] = [Dash::Dashed, Dash::DashDot];
 const POINTS: usize = 160;
 
 /// The depths of so many depth scales, dashed on white; nothing if the axes are others, or the cells do not share one theory.
-pub(super) fn reach(results: &Results<'_>, x: &SweepAxis, y: &SweepAxis, multiples: &[f64]) -> Vec<Series> {
+pub(super) fn reach(results: &Results, x: &SweepAxis, y: &SweepAxis, multiples: &[f64]) -> Vec<Series> {
     let is_variance = |axis: &SweepAxis| matches!(axis.name.as_str(), "sigma-m2" | "sigma-w2");
     let across = is_variance(x) && y.name == "depth";
     let upwards = is_variance(y) && x.name == "depth";
@@ -46,13 +46,13 @@ pub(super) fn reach(results: &Results<'_>, x: &SweepAxis, y: &SweepAxis, multipl
 }
 
 /// The theory's network and `σ_b²`, if all cells have the same.
-fn shared_network(results: &Results<'_>) -> Option<(RandomNetwork, f64)> {
-    let of = |index: usize| {
-        let config = &results.cells.get(index)?.0.config;
-        Some((config.surrogate, config.neuron.unwrap_or_else(|| config.surrogate.default_neuron()), config.sigma_b2.unwrap_or(0.0)))
-    };
-    let (surrogate, neuron, sigma_b2) = of(0)?;
-    let is_shared = (1..results.cells.len()).all(|index| of(index) == of(0));
+fn shared_network(results: &Results) -> Option<(RandomNetwork, f64)> {
+    let mut all = results.rows().map(|row| {
+        let config = &row.cell().config;
+        (config.surrogate, config.neuron.unwrap_or_else(|| config.surrogate.default_neuron()), config.sigma_b2.unwrap_or(0.0))
+    });
+    let (surrogate, neuron, sigma_b2) = all.next()?;
+    let is_shared = all.all(|other| other == (surrogate, neuron, sigma_b2));
     let network = is_shared.then(|| RandomNetwork::new(surrogate.model(), neuron).ok()).flatten()?;
     Some((network, sigma_b2))
 }

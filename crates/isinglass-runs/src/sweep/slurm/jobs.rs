@@ -1,9 +1,12 @@
 //! The scheduler's view of a sweep, joined with the files.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 
+use super::program::{PATIENCE, ask};
 use super::queue::queued_tasks;
 use super::{QueuedTask, SlurmError, Submission, TaskState};
+use crate::sweep::claim::OF_DAMAGED;
 use crate::sweep::{Cell, Record, Status, Sweep, SweepError};
 
 /// What was submitted, and what of it is in the queue.
@@ -35,6 +38,8 @@ pub enum Standing<'a> {
     Done(Box<Record>),
     /// There is an error instead.
     Failed(Box<Record>),
+    /// There is a record that cannot be believed, for this reason.
+    Damaged(String),
     /// A process is at it.
     Running(Option<Place<'a>>),
     /// It is in the queue: its task waits, or is at other cells.
@@ -96,6 +101,37 @@ impl Jobs {
         }
     }
 
+    /// Cancels every job that has tasks in the queue, and gives back their numbers.
+    ///
+    /// # Errors
+    ///
+    /// [`SlurmError::UnknownQueue`] if it is not known what is in the queue, and those of scancel.
+    pub fn cancel(&mut self) -> Result<Vec<String>, SlurmError> {
+        if let Some(source) = self.take_trouble() {
+            return Err(SlurmError::UnknownQueue { source: Box::new(source) });
+        }
+        let queued = self.submissions.iter().filter(|submission| !self.queued(submission).is_empty());
+        let numbers: Vec<String> = queued.filter_map(|submission| submission.job.clone()).collect();
+        if !numbers.is_empty() {
+            ask("scancel", &numbers, Some(PATIENCE))?;
+        }
+        Ok(numbers)
+    }
+
+    /// The logs of the tasks that had a cell, in the order of time, as far as there are any.
+    pub fn logs(&self, cell: &Cell) -> Vec<PathBuf> {
+        let mut logs = Vec::new();
+        for submission in &self.submissions {
+            for (task, entries) in submission.list.tasks.iter().enumerate() {
+                if entries.iter().any(|entry| entry.cell == cell.name) {
+                    logs.push(submission.directory.join("logs").join(format!("{task}.log")));
+                }
+            }
+        }
+        logs.retain(|log| log.is_file());
+        logs
+    }
+
     /// Why nothing is known about the queue, if so.
     pub fn trouble(&self) -> Option<&SlurmError> {
         self.trouble.as_ref()
@@ -135,8 +171,10 @@ impl Jobs {
             (Status::Failed(record), Some(place), Some(_)) if self.is_to_be_retried(&place, cell, record.run.attempts.len()) => {
                 Standing::Queued(place)
             }
-            (Status::Done(record), ..) => Standing::Done(Box::new(record)),
-            (Status::Failed(record), ..) => Standing::Failed(Box::new(record)),
+            (Status::Done(record), ..) => Standing::Done(record),
+            (Status::Failed(record), ..) => Standing::Failed(record),
+            (Status::Damaged(_), Some(place), Some(_)) if self.is_to_be_retried(&place, cell, OF_DAMAGED) => Standing::Queued(place),
+            (Status::Damaged(reason), ..) => Standing::Damaged(reason),
             (Status::Running, place, _) => Standing::Running(place.filter(|place| place.queued.is_some())),
             // Where locks do not pass between nodes, the task and what the cell has left tell.
             (Status::Waiting, Some(place), Some(TaskState::Running)) if sweep.run_directory(cell).exists() => {
@@ -158,7 +196,15 @@ fn has_something_to_do(sweep: &Sweep, submission: &Submission) -> Result<bool, S
     for entry in submission.list.tasks.iter().flatten() {
         let has_ended = match entry.tried {
             None => sweep.has_record(&entry.cell),
-            Some(tried) => sweep.record_named(&entry.cell)?.is_some_and(|record| record.run.attempts.len() != tried),
+            Some(tried) => match sweep.cell(&entry.cell).map(|cell| sweep.status(cell)) {
+                Ok(status) => match status? {
+                    Status::Done(_) => true,
+                    Status::Failed(record) => record.run.attempts.len() != tried,
+                    Status::Damaged(_) => tried != OF_DAMAGED,
+                    Status::Running | Status::Waiting => false,
+                },
+                Err(_) => true,
+            },
         };
         if !has_ended {
             return Ok(true);
@@ -173,6 +219,7 @@ impl Standing<'_> {
         match self {
             Self::Done(_) => "done",
             Self::Failed(_) => "failed",
+            Self::Damaged(_) => "damaged",
             Self::Running(_) => "running",
             Self::Queued(_) => "queued",
             Self::Lost(_) | Self::Waiting => "waiting",

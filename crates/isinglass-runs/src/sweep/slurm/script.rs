@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::SlurmError;
+use crate::shell::always_quote;
 
 /// Options of sbatch that a submission sets itself, or could not live with.
 const OWN: [&str; 15] = [
@@ -60,35 +61,97 @@ impl Resources {
         self.lines().map(drop)
     }
 
-    fn lines(&self) -> Result<Vec<String>, SlurmError> {
-        let cpus = self.cpus_per_task.max(1).to_string();
+    /// The options that have a flag, with their values.
+    fn named(&self) -> impl Iterator<Item = (&'static str, String)> {
         let named = [
-            ("cpus-per-task", Some(&cpus)),
-            ("partition", self.partition.as_ref()),
-            ("time", self.time.as_ref()),
-            ("mem", self.mem.as_ref()),
-            ("account", self.account.as_ref()),
-            ("qos", self.qos.as_ref()),
+            ("cpus-per-task", Some(self.cpus_per_task.max(1).to_string())),
+            ("partition", self.partition.clone()),
+            ("time", self.time.clone()),
+            ("mem", self.mem.clone()),
+            ("account", self.account.clone()),
+            ("qos", self.qos.clone()),
         ];
+        named.into_iter().filter_map(|(option, value)| Some((option, value?)))
+    }
+
+    fn lines(&self) -> Result<Vec<String>, SlurmError> {
         let mut lines = Vec::new();
-        for (option, value) in named {
-            if let Some(value) = value {
-                lines.push(format!("#SBATCH --{option}={}", quoted(&format!("--{option}"), value)?));
-            }
+        for (option, value) in self.named() {
+            lines.push(format!("#SBATCH --{option}={}", quoted(&format!("--{option}"), &value)?));
         }
         for option in &self.others {
             let refuse = |reason| Err(SlurmError::Value { what: "the option".into(), value: option.clone(), reason });
             if !option.starts_with('-') || option.contains(['\n', '\r']) {
                 return refuse("write one or more options of sbatch, such as --constraint=avx512, on one line");
             }
-            let name = |word: &str| word.split('=').next().unwrap_or_default().to_owned();
-            if option.split_whitespace().any(|word| OWN.contains(&name(word).as_str())) {
+            if words(option).iter().any(|word| is_own(word)) {
                 return refuse("it is set by isinglass itself, or has a flag of its own");
             }
             lines.push(format!("#SBATCH {option}"));
         }
         Ok(lines)
     }
+}
+
+/// Whether an option of sbatch is one of [`OWN`]: also with its value attached (`-a1-5`), or cut short (`--arr=1-5`), as sbatch allows.
+fn is_own(word: &str) -> bool {
+    let name = word.split('=').next().unwrap_or_default();
+    if name.starts_with("--") {
+        return name.len() > 3 && OWN.iter().any(|own| own.starts_with(name)) || OWN.contains(&name);
+    }
+    let mut letters = name.chars();
+    letters.next() == Some('-') && letters.next().is_some_and(|letter| OWN.contains(&format!("-{letter}").as_str()))
+}
+
+/// The words of a line, as sbatch and the shell part them: by spaces outside quotes.
+fn words(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let (mut word, mut quote, mut has_word) = (String::new(), None, false);
+    for character in line.chars() {
+        match (quote, character) {
+            (Some(open), character) if open == character => quote = None,
+            (None, '"' | '\'') => (quote, has_word) = (Some(character), true),
+            (None, character) if character.is_whitespace() => {
+                if has_word {
+                    words.push(std::mem::take(&mut word));
+                }
+                has_word = false;
+            }
+            (_, character) => {
+                word.push(character);
+                has_word = true;
+            }
+        }
+    }
+    if has_word {
+        words.push(word);
+    }
+    words
+}
+
+/// The same options for the command line of sbatch, where they rank above the user's `SBATCH_…` variables, which rank above the script.
+pub(crate) fn arguments(job: &Job<'_>, resources: &Resources) -> Result<Vec<String>, SlurmError> {
+    let mut arguments = vec![
+        format!("--job-name={}", job.name),
+        format!("--array={}", array(job, resources)),
+        "--nodes=1".to_owned(),
+        "--ntasks=1".to_owned(),
+        "--requeue".to_owned(),
+        "--open-mode=append".to_owned(),
+        format!("--output={}", log(job)?),
+    ];
+    arguments.extend(resources.named().map(|(option, value)| format!("--{option}={value}")));
+    arguments.extend(resources.others.iter().flat_map(|option| words(option)));
+    Ok(arguments)
+}
+
+fn array(job: &Job<'_>, resources: &Resources) -> String {
+    let limit = resources.max_running.map(|most| format!("%{}", most.max(1))).unwrap_or_default();
+    format!("0-{}{limit}", job.tasks.saturating_sub(1))
+}
+
+fn log(job: &Job<'_>) -> Result<String, SlurmError> {
+    Ok(path_text(job.directory)?.replace('%', "%%") + "/logs/%a.log")
 }
 
 /// What a script is about.
@@ -113,32 +176,30 @@ pub(crate) struct Job<'a> {
 ///
 /// The worker takes the shell's place. So it is the worker that gets Slurm's SIGTERM at the time limit, at preemption and from scancel; it then saves the state of its cells.
 pub(crate) fn script(job: &Job<'_>, resources: &Resources) -> Result<String, SlurmError> {
-    let logs = path_text(job.directory)?.replace('%', "%%") + "/logs/%a.log";
-    let limit = resources.max_running.map(|most| format!("%{}", most.max(1))).unwrap_or_default();
     let mut lines = vec![
         "#!/bin/sh".to_owned(),
         format!("#SBATCH --job-name={}", job.name),
-        format!("#SBATCH --array=0-{}{limit}", job.tasks.saturating_sub(1)),
+        format!("#SBATCH --array={}", array(job, resources)),
         "#SBATCH --nodes=1 --ntasks=1".to_owned(),
         "#SBATCH --requeue --open-mode=append".to_owned(),
-        format!("#SBATCH --output={}", quoted("the log", &logs)?),
+        format!("#SBATCH --output={}", quoted("the log", &log(job)?)?),
     ];
     lines.extend(resources.lines()?);
     lines.push(String::new());
     for (name, value) in job.variables {
-        lines.push(format!("export {name}={}", shell_quoted(value)));
+        lines.push(format!("export {name}={}", always_quote(value)));
     }
     lines.push(
         r#"echo "task $SLURM_ARRAY_TASK_ID of job $SLURM_ARRAY_JOB_ID on $SLURMD_NODENAME, start $((${SLURM_RESTART_COUNT:-0} + 1)), $(date -u +%Y-%m-%dT%H:%M:%SZ)""#
             .to_owned(),
     );
-    lines.push(format!("exec {} sweep work {} \\", shell_quoted(path_text(job.executable)?), shell_quoted(path_text(job.sweep)?)));
+    lines.push(format!("exec {} sweep work {} \\", always_quote(path_text(job.executable)?), always_quote(path_text(job.sweep)?)));
     if let Some(directory) = job.data_dir {
-        lines.push(format!("  --data-dir {} \\", shell_quoted(path_text(directory)?)));
+        lines.push(format!("  --data-dir {} \\", always_quote(path_text(directory)?)));
     }
     lines.push(format!("  --checkpoint-seconds {} \\", job.checkpoint_seconds));
     let list = path_text(job.directory)?.to_owned() + "/tasks.txt";
-    lines.push(format!("  --task-list {} --task \"$SLURM_ARRAY_TASK_ID\" --threads \"$SLURM_CPUS_PER_TASK\"", shell_quoted(&list)));
+    lines.push(format!("  --task-list {} --task \"$SLURM_ARRAY_TASK_ID\" --threads \"$SLURM_CPUS_PER_TASK\"", always_quote(&list)));
     Ok(lines.join("\n") + "\n")
 }
 
@@ -159,11 +220,6 @@ fn quoted(what: &str, value: &str) -> Result<String, SlurmError> {
     }
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-.,:+/@%=[]*".contains(c);
     Ok(if value.chars().all(is_plain) { value.to_owned() } else { format!("\"{}\"", value.replace('"', "\\\"")) })
-}
-
-/// A text as a word of the shell.
-fn shell_quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 #[cfg(test)]
@@ -238,9 +294,42 @@ exec '/opt/bin/isinglass' sweep work '/data/it'\''s 100%' \
     }
 
     #[test]
+    fn flags_are_told_to_sbatch_itself_too() {
+        let others = vec!["--constraint=\"avx2|avx512\" --exclusive".into(), "--nice".into()];
+        let resources = Resources { partition: Some("a b".into()), max_running: Some(3), others, ..Resources::default() };
+        let arguments = arguments(&job("/data/100%/x".as_ref()), &resources).unwrap();
+        let expected = [
+            "--job-name=isinglass-x",
+            "--array=0-11%3",
+            "--nodes=1",
+            "--ntasks=1",
+            "--requeue",
+            "--open-mode=append",
+            "--output=/data/100%%/x/logs/%a.log",
+            "--cpus-per-task=1",
+            "--partition=a b",
+            "--constraint=avx2|avx512",
+            "--exclusive",
+            "--nice",
+        ];
+        assert_eq!(arguments, expected);
+    }
+
+    #[test]
     fn what_would_break_a_job_is_refused() {
         let other = |option: &str| Resources { others: vec![option.into()], ..Resources::default() };
-        for option in ["constraint", "--nice\nrm -r x", "--array=1-5", "--exclusive -a 3", "-J name", ""] {
+        for option in [
+            "constraint",
+            "--nice\nrm -r x",
+            "--array=1-5",
+            "--exclusive -a 3",
+            "-J name",
+            "",
+            "-a1-5",
+            "--arr=1-5",
+            "-Jname",
+            "--exclusive \"-a3\"",
+        ] {
             let message = other(option).check().unwrap_err().to_string();
             assert!(message.contains("cannot be given to Slurm"), "{option}: {message}");
         }

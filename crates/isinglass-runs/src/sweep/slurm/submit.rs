@@ -4,17 +4,14 @@ use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::pack::{Bounds, pack, task_seconds, time_limit};
+use super::pack::{Bounds, time_limit};
 use super::program::{ask, is_installed, most_tasks};
 use super::queue::queued_tasks;
-use super::script::{Job, script};
+use super::script::{Job, arguments, script};
 use super::submission::job_name;
-use super::{Entry, Jobs, Packing, Resources, SlurmError, Standing, Submission, TaskList};
-use crate::sweep::plan::Speed;
-use crate::sweep::{Cell, Sweep, SweepData, SweepError};
-
-/// Variables that change how cells are run, or where their data are found.
-const VARIABLES: [&str; 2] = ["ISINGLASS_DATA", "ISINGLASS_SIMD"];
+use super::{Jobs, Packing, Resources, SlurmError, Submission, TaskList};
+use crate::sweep::commands::VARIABLES;
+use crate::sweep::{Sweep, SweepData, SweepError};
 
 /// What is submitted, and how.
 #[derive(Debug, Clone)]
@@ -42,6 +39,8 @@ pub struct Draft {
     pub submission: Submission,
     /// The batch script.
     pub script: String,
+    /// What sbatch is told beside it.
+    pub(crate) arguments: Vec<String>,
     /// How long the longest task is estimated to take.
     pub seconds: Option<f64>,
     /// Whether that is more than the time limit.
@@ -106,64 +105,30 @@ impl Sweep {
         let sweep = std::path::absolute(self.directory()).map_err(SweepError::directory(self.directory()))?;
         let directory = sweep.join(super::SLURM).join(&name);
         let submission = Submission { name, directory, job: None, list: TaskList::default() };
-        let mut draft =
-            Draft { submission, script: String::new(), seconds: None, exceeds_limit: false, done: 0, failed: 0, running: 0, queued: 0 };
-        let mut speed = Speed::default();
-        let mut wanted: Vec<(&Cell, Option<usize>)> = Vec::new();
-        for cell in self.cells() {
-            match jobs.standing(self, cell)? {
-                Standing::Failed(record) if options.retry_failed => wanted.push((cell, Some(record.run.attempts.len()))),
-                Standing::Failed(_) => draft.failed += 1,
-                Standing::Done(record) => {
-                    draft.done += 1;
-                    // Cells that were interrupted say nothing about the speed.
-                    if record.run.attempts.len() == 1 {
-                        speed.learn(data.cost(cell).total, record.run.core_seconds);
-                    }
-                }
-                Standing::Running(_) if !options.again => draft.running += 1,
-                Standing::Queued(_) if !options.again => draft.queued += 1,
-                // One that failed and is in the queue to be retried.
-                Standing::Queued(_) if self.has_record(&cell.name) => draft.queued += 1,
-                _ => wanted.push((cell, None)),
-            }
-        }
-        if wanted.is_empty() {
+        let selection = self.select(&jobs, data, options.retry_failed, options.again)?;
+        let mut draft = Draft {
+            submission,
+            script: String::new(),
+            arguments: Vec::new(),
+            seconds: None,
+            exceeds_limit: false,
+            done: selection.done,
+            failed: selection.failed,
+            running: selection.running,
+            queued: selection.queued,
+        };
+        if selection.wanted.is_empty() {
             return Ok(draft);
         }
-        self.fill(&mut draft, &wanted, speed, data, options)?;
-        draft.script = self.script_of(&draft, &sweep, options)?;
+        let limit = options.resources.time.as_deref().and_then(time_limit);
+        let bounds = Bounds { most_tasks: most_tasks()?, cpus: options.resources.cpus_per_task.max(1), time_limit: limit };
+        (draft.submission.list, draft.seconds) = selection.pack(data, &options.packing, &bounds)?;
+        draft.exceeds_limit = limit.zip(draft.seconds).is_some_and(|(limit, seconds)| seconds > limit);
+        (draft.script, draft.arguments) = self.script_of(&draft, &sweep, options)?;
         Ok(draft)
     }
 
-    /// Packs cells into tasks.
-    fn fill(
-        &self,
-        draft: &mut Draft,
-        wanted: &[(&Cell, Option<usize>)],
-        mut speed: Speed,
-        data: &SweepData,
-        options: &SubmitOptions,
-    ) -> Result<(), SweepError> {
-        let cost = |cell: &Cell| data.cost(cell).total;
-        let cpus = options.resources.cpus_per_task.max(1);
-        if !speed.is_known()
-            && let Some((longest, _)) = wanted.iter().max_by(|a, b| cost(a.0).total_cmp(&cost(b.0)))
-        {
-            speed = Speed::measure(longest, data, 1)?;
-        }
-        let seconds: Vec<f64> = wanted.iter().map(|(cell, _)| speed.seconds(cost(cell), 1).unwrap_or(0.0)).collect();
-        let limit = options.resources.time.as_deref().and_then(time_limit);
-        let bounds = Bounds { most_tasks: most_tasks()?, cpus, time_limit: limit };
-        let packed = pack(&seconds, &options.packing, &bounds);
-        draft.seconds = packed.first().map(|task| task_seconds(&seconds, task, cpus));
-        draft.exceeds_limit = limit.zip(draft.seconds).is_some_and(|(limit, seconds)| seconds > limit);
-        let entry = |&index: &usize| Entry { cell: wanted[index].0.name.clone(), tried: wanted[index].1 };
-        draft.submission.list.tasks = packed.iter().map(|task| task.iter().map(entry).collect()).collect();
-        Ok(())
-    }
-
-    fn script_of(&self, draft: &Draft, sweep: &Path, options: &SubmitOptions) -> Result<String, SweepError> {
+    fn script_of(&self, draft: &Draft, sweep: &Path, options: &SubmitOptions) -> Result<(String, Vec<String>), SweepError> {
         let absolute = |path: &Path| std::path::absolute(path).map_err(SweepError::directory(path));
         let data_dir = options.data_dir.as_deref().map(absolute).transpose()?;
         let mut variables = Vec::new();
@@ -183,7 +148,7 @@ impl Sweep {
             checkpoint_seconds: options.checkpoint_interval.as_secs_f64(),
             variables: &variables,
         };
-        Ok(script(&job, &options.resources)?)
+        Ok((script(&job, &options.resources)?, arguments(&job, &options.resources)?))
     }
 
     /// Submits all cells that have no result and are not in the queue. If nothing is left, nothing is submitted, which is no error.
@@ -206,7 +171,9 @@ impl Sweep {
             return Ok(Submitted { draft, job: None });
         }
         draft.submission.write(&draft.script)?;
-        let args = ["--parsable".to_owned(), draft.submission.script().display().to_string()];
+        let mut args = vec!["--parsable".to_owned()];
+        args.extend(draft.arguments.iter().cloned());
+        args.push(draft.submission.script().display().to_string());
         let name = draft.submission.job_name();
         let answer =
             ask("sbatch", &args, None).and_then(|answer| job_number(&answer).ok_or(SlurmError::NoNumber { answer, name: name.clone() }));

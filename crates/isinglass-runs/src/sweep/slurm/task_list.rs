@@ -1,6 +1,8 @@
 //! Which cells a task runs: one line for each task, `name name name@2`.
 
+use std::fmt;
 use std::path::Path;
+use std::str::FromStr;
 
 use super::SlurmError;
 
@@ -14,6 +16,28 @@ pub struct Entry {
     pub tried: Option<usize>,
 }
 
+/// `0123456789ab`, or `0123456789ab@2` if it is to be retried.
+impl fmt::Display for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.cell)?;
+        self.tried.map_or(Ok(()), |tried| write!(f, "@{tried}"))
+    }
+}
+
+impl FromStr for Entry {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Self, String> {
+        match word.split_once('@') {
+            None => Ok(Self { cell: word.to_owned(), tried: None }),
+            Some((cell, tried)) => match tried.parse() {
+                Ok(tried) => Ok(Self { cell: cell.to_owned(), tried: Some(tried) }),
+                Err(_) => Err(format!("{word:?} is not a cell")),
+            },
+        }
+    }
+}
+
 /// The tasks of a job array, from 0, and the cells of each.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TaskList {
@@ -24,11 +48,7 @@ pub struct TaskList {
 impl TaskList {
     /// The list as a file.
     pub fn to_text(&self) -> String {
-        let entry = |entry: &Entry| match entry.tried {
-            Some(tried) => format!("{}@{tried}", entry.cell),
-            None => entry.cell.clone(),
-        };
-        self.tasks.iter().map(|task| task.iter().map(entry).collect::<Vec<_>>().join(" ") + "\n").collect()
+        self.tasks.iter().map(|task| task.iter().map(Entry::to_string).collect::<Vec<_>>().join(" ") + "\n").collect()
     }
 
     /// Reads a list.
@@ -39,13 +59,7 @@ impl TaskList {
     pub fn read(path: &Path) -> Result<Self, SlurmError> {
         let damaged = |reason: String| SlurmError::TaskList { path: path.to_owned(), reason };
         let text = std::fs::read_to_string(path).map_err(|error| damaged(error.to_string()))?;
-        let entry = |word: &str| match word.split_once('@') {
-            None => Ok(Entry { cell: word.to_owned(), tried: None }),
-            Some((cell, tried)) => match tried.parse() {
-                Ok(tried) => Ok(Entry { cell: cell.to_owned(), tried: Some(tried) }),
-                Err(_) => Err(damaged(format!("{word:?} is no cell"))),
-            },
-        };
+        let entry = |word: &str| word.parse().map_err(&damaged);
         let tasks = text.lines().map(|line| line.split_whitespace().map(entry).collect());
         Ok(Self { tasks: tasks.collect::<Result<_, _>>()? })
     }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use isinglass_bits::PackedModel;
 use isinglass_data::Dataset;
 use isinglass_lab::replace;
-use isinglass_lab::run::{LAST, MODEL, Run, RunConfig, read_checkpoint, read_metrics};
+use isinglass_lab::run::{LAST, Line, MODEL, Run, RunConfig, Summary, read_checkpoint, read_metrics};
 use serde_json::{Value, json};
 
 use super::tables::grouped;
@@ -38,7 +38,7 @@ impl Ending {
     /// What there is already: `None` if the network of a run that has ended is still to be packed.
     ///
     /// A file counts if its bits are those of the last checkpoint and it says how well it does on the run's data; another packed network, or a damaged one, is to be replaced.
-    pub fn at_hand(run: &Run, summary: &Value) -> Result<Option<Self>, CliError> {
+    pub fn at_hand(run: &Run, summary: &Summary) -> Result<Option<Self>, CliError> {
         if let Some(ending) = Self::without_file(run.config()) {
             return Ok(Some(ending));
         }
@@ -48,10 +48,10 @@ impl Ending {
             return Ok(None);
         };
         let (model, bytes) = (packed.model(), packed.bytes());
-        let data = model.provenance.get(DATA).filter(|data| summary["data"] == **data);
+        let data = model.provenance.get(DATA).filter(|data| summary.data == **data);
         let accuracy = model.provenance.get(TEST_ACCURACY).and_then(|accuracy| accuracy.parse().ok());
         let metrics = read_metrics(run.directory())?;
-        let examples = metrics.first().and_then(|start| start["data"]["test"].as_u64());
+        let examples = metrics.first().and_then(|line| if let Line::Start(start) = line { Some(start.data.test) } else { None });
         let (Some(data), Some(accuracy), Some(examples)) = (data, accuracy, examples) else {
             return Ok(None);
         };
@@ -59,7 +59,7 @@ impl Ending {
         if checkpoint.network().binary().pack()?.networks() != model.networks() {
             return Ok(None);
         }
-        let score = Score::of_accuracy(accuracy, examples as usize);
+        let score = Score::of_accuracy(accuracy, examples);
         Ok(Some(PackedRun::ending(file, model, bytes, score, data)))
     }
 

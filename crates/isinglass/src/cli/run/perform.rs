@@ -5,14 +5,13 @@ use std::num::NonZeroU64;
 use std::path::Path;
 
 use isinglass_data::Dataset;
-use isinglass_lab::run::{Event, Options, Run, RunError, read_metrics};
-use serde_json::Value;
+use isinglass_lab::run::{Epoch, Event, Options, Run, RunError, Summary, curves, epochs, read_metrics};
 
 use super::ending::Ending;
 use super::progress::{Watcher, introduce, tell};
 use super::signals::Signals;
 use super::tables;
-use crate::cli::answer::{Answer, wrap};
+use crate::cli::answer::{Answer, to_record, wrap};
 use crate::cli::output::{OutputArgs, ThreadsArgs};
 use crate::cli::{CliError, Format};
 
@@ -57,7 +56,7 @@ impl PerformArgs {
     pub fn train(&self, mut run: Run, data: &Dataset) -> Result<(), CliError> {
         Ending::check_target(&run)?;
         let signals = Signals::listen()?;
-        let options = Options { threads: self.threads.count(), checkpoint_steps: self.checkpoint_steps, checkpoint_interval: None };
+        let options = Options { threads: self.threads.count(), checkpoint_steps: self.checkpoint_steps, ..Options::default() };
         let mut watcher = Watcher::new(self.quiet);
         let (config, directory) = (run.config().clone(), run.directory().to_owned());
         let result = run.train(data, &options, signals.asked(), &mut |event| {
@@ -77,15 +76,16 @@ impl PerformArgs {
     }
 
     /// Packs the network of a run that has ended, if it followed a recipe, and prints the result.
-    pub fn pack(&self, run: &Run, data: &Dataset, summary: Value) -> Result<(), CliError> {
+    pub fn pack(&self, run: &Run, data: &Dataset, summary: Summary) -> Result<(), CliError> {
         let ending = Ending::pack(run, data, self.threads.count(), self.quiet)?;
         self.print(run.directory(), summary, &ending)
     }
 
     /// Prints and draws the result of a run that has ended.
-    pub fn print(&self, directory: &Path, summary: Value, ending: &Ending) -> Result<(), CliError> {
+    pub fn print(&self, directory: &Path, summary: Summary, ending: &Ending) -> Result<(), CliError> {
         if let Some(path) = self.plot()? {
-            isinglass_lab::run::curves(&summary, &read_metrics(directory)?).save(path)?;
+            let epochs: Vec<Epoch> = epochs(&read_metrics(directory)?).cloned().collect();
+            curves(&summary.title(), &epochs).save(path)?;
         }
         match self.output.format() {
             Format::Table => {
@@ -96,38 +96,39 @@ impl PerformArgs {
             Format::Json => {
                 let mut answer = Answer::default();
                 answer.fact("run", directory.display().to_string());
-                if let Value::Object(mut summary) = summary {
-                    ending.add_to(&mut summary);
-                    answer.facts(summary);
-                }
+                let mut facts = to_record(&summary);
+                ending.add_to(&mut facts);
+                answer.facts(facts);
                 Ok(answer.print(Format::Json)?)
             }
             Format::Csv => {
                 let mut answer = Answer::default();
-                answer.rows("scores", tables::score_rows(&summary));
+                answer.rows("scores", tables::score_rows(&summary.evaluation));
                 Ok(answer.print(Format::Csv)?)
             }
         }
     }
 }
 
-fn write_tables(out: &mut impl Write, directory: &Path, summary: &Value) -> io::Result<()> {
-    let network = &summary["network"];
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    write!(out, "{}, surrogate {}, neuron {}", text(&network["shape"]), text(&network["surrogate"]), text(&network["neuron"]))?;
-    let epochs = if summary["epochs"] == 1 { "epoch" } else { "epochs" };
-    write!(out, ": {} {epochs} of {}", summary["epochs"], text(&summary["data"]))?;
-    writeln!(out, " in {:.1} s, the best was epoch {}\n", summary["seconds"].as_f64().unwrap_or(f64::NAN), summary["best_epoch"])?;
-    tables::write_summary(out, summary)?;
+fn write_tables(out: &mut impl Write, directory: &Path, summary: &Summary) -> io::Result<()> {
+    let (network, inspection) = (&summary.inspection.network, &summary.inspection);
+    write!(out, "{}, surrogate {}, neuron {}", network.shape, network.surrogate, network.neuron)?;
+    let plural = if summary.epochs == 1 { "epoch" } else { "epochs" };
+    write!(out, ": {} {plural} of {} in {:.1} s", summary.epochs, summary.data, summary.seconds)?;
+    match summary.best_epoch {
+        Some(best) => writeln!(out, ", the best was epoch {best}\n")?,
+        None => writeln!(out, "\n")?,
+    }
+    tables::write_summary(out, inspection)?;
     writeln!(out)?;
-    tables::write_diagnosis(out, summary)?;
+    tables::write_diagnosis(out, inspection)?;
     writeln!(out)?;
-    tables::write_histograms(out, summary)?;
+    tables::write_histograms(out, inspection)?;
     writeln!(out)?;
-    tables::write_scores(out, summary)?;
-    for notice in summary["notices"].as_array().into_iter().flatten() {
+    tables::write_scores(out, &summary.evaluation)?;
+    for notice in &summary.notices {
         writeln!(out)?;
-        for line in wrap(&format!("Note: {}", text(notice)), 100) {
+        for line in wrap(&format!("Note: {notice}"), 100) {
             writeln!(out, "{line}")?;
         }
     }

@@ -6,10 +6,9 @@ use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use isinglass_data::Dataset;
-use isinglass_lab::run::{Event, Ready, RunConfig};
+use isinglass_lab::run::{Epoch, Event, Ready, RunConfig};
 use isinglass_lab::words::digits;
 use isinglass_net::{Progress, Step};
-use serde_json::Value;
 
 use super::tables::{grouped, kibibytes, percent};
 
@@ -149,24 +148,19 @@ pub fn introduce(ready: &Ready, config: &RunConfig, data: &Dataset, directory: &
 }
 
 /// `epoch 3/30: loss 0.1234, accuracy 96.12 %; validation 95.80 %, binary 93.20 %; β = 1; 52 000 samples/s`.
-fn describe_epoch(line: &Value, epochs: usize) -> String {
-    let accuracy = |key: &str| line[key]["accuracy"].as_f64();
-    let mut text = format!(
-        "epoch {}/{epochs}: loss {:.4}, accuracy {}",
-        line["epoch"],
-        line["train"]["nll"].as_f64().unwrap_or(f64::NAN),
-        percent(accuracy("train").unwrap_or(f64::NAN))
-    );
-    if let Some(validation) = accuracy("validation") {
-        text += &format!("; validation {}", percent(validation));
+fn describe_epoch(epoch: &Epoch, epochs: usize) -> String {
+    let train = epoch.train;
+    let mut text = format!("epoch {}/{epochs}: loss {:.4}, accuracy {}", epoch.epoch, train.nll, percent(train.accuracy));
+    if let Some(validation) = epoch.validation {
+        text += &format!("; validation {}", percent(validation.accuracy));
     }
-    if let Some(binary) = accuracy("validation_binary") {
-        text += &format!(", binary {}", percent(binary));
+    if let Some(binary) = epoch.validation_binary {
+        text += &format!(", binary {}", percent(binary.accuracy));
     }
-    if let Some(beta) = line["beta"].as_f64().filter(|beta| *beta != 1.0) {
-        text += &format!("; β = {}", digits(beta));
+    if epoch.beta != 1.0 {
+        text += &format!("; β = {}", digits(epoch.beta));
     }
-    text + &format!("; {} samples/s", grouped(line["samples_per_second"].as_f64().unwrap_or(0.0) as usize))
+    text + &format!("; {} samples/s", grouped(epoch.samples_per_second as usize))
 }
 
 /// A bar on a terminal, if it is wanted.

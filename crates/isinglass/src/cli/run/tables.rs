@@ -1,135 +1,127 @@
-//! Results of runs as tables. All of them are made of the JSON that is printed otherwise, so that both say the same.
+//! Results of runs as tables.
 
 use std::io::{self, Write};
 
+use isinglass_lab::run::{Behind, Evaluation, Inspection, Part, Size};
 use isinglass_lab::words::digits;
+use isinglass_net::Histogram;
 use serde_json::Value;
 
 use super::histogram::blocks;
-use crate::cli::answer::{Record, to_record, write_columns};
+use crate::cli::answer::{Record, number, to_record, write_columns};
 
 /// What each layer consists of, in the manner of larq, and the sum.
-pub fn write_summary(out: &mut impl Write, result: &Value) -> io::Result<()> {
-    let cells = |of: &Value, layer: String, shape: String, variance: Value| {
+pub fn write_summary(out: &mut impl Write, inspection: &Inspection) -> io::Result<()> {
+    let cells = |size: &Size, layer: String, shape: String, variance: Value| {
         Record::from_iter([
             ("layer".to_owned(), layer.into()),
             ("shape".to_owned(), shape.into()),
-            (format!("{} at start", variance_symbol(result)), variance),
-            ("1-bit parameters".to_owned(), count(&of["binary_parameters"])),
-            ("32-bit parameters".to_owned(), count(&of["float_parameters"])),
-            ("bits".to_owned(), count(&of["bits"])),
-            ("memory".to_owned(), memory(&of["bytes"])),
-            ("as float32".to_owned(), memory(&of["float32_bytes"])),
+            (format!("{} at start", variance_symbol(inspection)), variance),
+            ("1-bit parameters".to_owned(), grouped(size.binary_parameters).into()),
+            ("32-bit parameters".to_owned(), grouped(size.float_parameters).into()),
+            ("bits".to_owned(), grouped(size.bits).into()),
+            ("memory".to_owned(), kibibytes(size.bytes).into()),
+            ("as float32".to_owned(), kibibytes(size.float32_bytes).into()),
         ])
     };
-    let mut rows: Vec<Record> = layers(result)
-        .map(|layer| {
-            let shape = format!("{} × {}", layer["inputs"], layer["outputs"]);
-            cells(layer, layer["layer"].to_string(), shape, layer["initial_sigma_m2"].clone())
-        })
-        .collect();
-    rows.push(cells(&result["network"], "total".to_owned(), String::new(), String::new().into()));
+    let row = |layer: &isinglass_lab::run::LayerSummary| {
+        let diagnosis = &layer.diagnosis;
+        let shape = format!("{} × {}", diagnosis.inputs, diagnosis.outputs);
+        cells(&layer.size, diagnosis.layer.to_string(), shape, number(layer.initial_sigma_m2))
+    };
+    let mut rows: Vec<Record> = inspection.layers.iter().map(row).collect();
+    rows.push(cells(&inspection.network.size, "total".to_owned(), String::new(), String::new().into()));
     write_columns(out, &rows)
 }
 
 /// Accuracy and NLL of the networks behind a checkpoint.
-pub fn write_scores(out: &mut impl Write, result: &Value) -> io::Result<()> {
-    let sets: Vec<&str> = ["train", "validation", "test"].into_iter().filter(|set| result[*set].is_object()).collect();
-    let mut rows = Vec::new();
-    for (name, pointer) in networks(&result["test"]) {
-        let score = |set: &str, key: &str| result[set].pointer(&format!("{pointer}/{key}")).and_then(Value::as_f64);
+pub fn write_scores(out: &mut impl Write, evaluation: &Evaluation) -> io::Result<()> {
+    let sets: Vec<Part> = [Part::Train, Part::Validation, Part::Test].into_iter().filter(|part| evaluation.of(*part).is_some()).collect();
+    let row = |network: Behind| {
+        let score = |part: &Part| evaluation.of(*part).and_then(|scores| scores.of(network));
+        let name = match network {
+            Behind::Surrogate => "surrogate".to_owned(),
+            Behind::Binary => "binary sign(M)".to_owned(),
+            Behind::Stochastic(samples) => format!("stochastic ×{samples}"),
+        };
         let mut row = Record::from_iter([("accuracy and NLL".to_owned(), name.into())]);
-        row.extend(sets.iter().map(|set| ((*set).to_owned(), score(set, "accuracy").map(percent).into())));
-        row.extend(sets.iter().map(|set| (format!("{set} NLL"), score(set, "nll").into())));
-        rows.push(row);
-    }
-    write_columns(out, &rows)
+        row.extend(sets.iter().map(|part| (part.name().to_owned(), score(part).map(|score| percent(score.accuracy)).into())));
+        row.extend(sets.iter().map(|part| (format!("{} NLL", part.name()), number(score(part).map(|score| score.nll)))));
+        row
+    };
+    write_columns(out, &evaluation.test.networks().map(row).collect::<Vec<_>>())
 }
 
 /// The same, one row to a number of each.
-pub fn score_rows(result: &Value) -> Vec<Record> {
+pub fn score_rows(evaluation: &Evaluation) -> Vec<Record> {
     let mut rows = Vec::new();
-    for set in ["test", "train", "validation"].into_iter().filter(|set| result[*set].is_object()) {
-        for (name, pointer) in networks(&result[set]) {
-            let score = result[set].pointer(&pointer).unwrap_or(&Value::Null);
+    for part in Part::ALL {
+        let Some(scores) = evaluation.of(part) else { continue };
+        for network in scores.networks() {
+            let score = scores.of(network);
+            let (name, samples) = match network {
+                Behind::Surrogate => ("surrogate", None),
+                Behind::Binary => ("binary", None),
+                Behind::Stochastic(samples) => ("stochastic", Some(samples)),
+            };
             rows.push(Record::from_iter([
-                ("set".to_owned(), set.into()),
-                ("network".to_owned(), name.split(' ').next().unwrap_or_default().into()),
-                ("samples".to_owned(), score["samples"].clone()),
-                ("accuracy".to_owned(), score["accuracy"].clone()),
-                ("nll".to_owned(), score["nll"].clone()),
+                ("set".to_owned(), part.name().into()),
+                ("network".to_owned(), name.into()),
+                ("samples".to_owned(), samples.into()),
+                ("accuracy".to_owned(), number(score.map(|score| score.accuracy))),
+                ("nll".to_owned(), number(score.map(|score| score.nll))),
             ]));
         }
     }
     rows
 }
 
-/// The networks that have scores: what to call them, and where in the JSON they are.
-fn networks(scores: &Value) -> Vec<(String, String)> {
-    let mut networks = vec![("surrogate".to_owned(), "/surrogate".to_owned())];
-    if scores["binary"].is_object() {
-        networks.push(("binary sign(M)".to_owned(), "/binary".to_owned()));
-    }
-    let stochastic = scores["stochastic"].as_array().into_iter().flatten().enumerate();
-    networks.extend(stochastic.map(|(i, score)| (format!("stochastic ×{}", score["samples"]), format!("/stochastic/{i}"))));
-    networks
-}
-
 /// What the layers look like inside.
-pub fn write_diagnosis(out: &mut impl Write, result: &Value) -> io::Result<()> {
-    let part = |value: &Value| Value::from(value.as_f64().map(percent));
-    let any_carries = layers(result).any(|layer| layer["carries"] == true);
-    let rows: Vec<Record> = layers(result)
-        .map(|layer| {
-            let carries = any_carries.then(|| ("carries".to_owned(), (layer["carries"] == true).then_some("yes").into()));
-            let columns = [
-                ("layer".to_owned(), layer["layer"].clone()),
-                (variance_symbol(result).to_owned(), layer["sigma_m2"].clone()),
-                ("polarised".to_owned(), part(&layer["polarised"])),
-                ("flipped".to_owned(), part(&layer["flip_ratio"])),
-                ("field variance".to_owned(), layer["field_variance"].clone()),
-                ("theory".to_owned(), layer["predicted_variance"].clone()),
-                ("χ₁".to_owned(), layer["chi_1"].clone()),
-                ("saturated".to_owned(), part(&layer["saturated"])),
-                ("gradient norm".to_owned(), layer["gradient_norm"].clone()),
-            ];
-            columns.into_iter().chain(carries).collect()
-        })
-        .collect();
-    write_columns(out, &rows)
+pub fn write_diagnosis(out: &mut impl Write, inspection: &Inspection) -> io::Result<()> {
+    let fraction = |value: Option<f64>| Value::from(value.map(percent));
+    let any_carries = inspection.layers.iter().any(|layer| layer.diagnosis.carries);
+    let row = |layer: &isinglass_lab::run::LayerSummary| {
+        let layer = &layer.diagnosis;
+        let carries = any_carries.then(|| ("carries".to_owned(), layer.carries.then_some("yes").into()));
+        let columns = [
+            ("layer".to_owned(), layer.layer.into()),
+            (variance_symbol(inspection).to_owned(), number(layer.sigma_m2)),
+            ("polarised".to_owned(), fraction(Some(layer.polarised))),
+            ("flipped".to_owned(), fraction(layer.flip_ratio)),
+            ("field variance".to_owned(), number(layer.field_variance)),
+            ("theory".to_owned(), number(layer.predicted_variance)),
+            ("χ₁".to_owned(), number(layer.chi_1)),
+            ("saturated".to_owned(), fraction(layer.saturated)),
+            ("gradient norm".to_owned(), number(layer.gradient_norm)),
+        ];
+        columns.into_iter().chain(carries).collect()
+    };
+    write_columns(out, &inspection.layers.iter().map(row).collect::<Vec<Record>>())
 }
 
 /// Means and neurons of every layer as small histograms.
-pub fn write_histograms(out: &mut impl Write, result: &Value) -> io::Result<()> {
-    let counts = |value: &Value| -> Value {
-        let counts: Option<Vec<u64>> = value["counts"].as_array().map(|counts| counts.iter().filter_map(Value::as_u64).collect());
-        counts.map(|counts| blocks(&counts)).into()
+pub fn write_histograms(out: &mut impl Write, inspection: &Inspection) -> io::Result<()> {
+    let drawn = |histogram: Option<&Histogram>| Value::from(histogram.map(|histogram| blocks(&histogram.counts)));
+    let row = |layer: &isinglass_lab::run::LayerSummary| {
+        let layer = &layer.diagnosis;
+        Record::from_iter([
+            ("layer".to_owned(), layer.layer.into()),
+            ("means from −1 to 1".to_owned(), drawn(Some(&layer.means))),
+            ("neurons from −1 to 1".to_owned(), drawn(layer.neurons.as_ref())),
+        ])
     };
-    let rows: Vec<Record> = layers(result)
-        .map(|layer| {
-            Record::from_iter([
-                ("layer".to_owned(), layer["layer"].clone()),
-                ("means from −1 to 1".to_owned(), counts(&layer["means"])),
-                ("neurons from −1 to 1".to_owned(), counts(&layer["neurons"])),
-            ])
-        })
-        .collect();
-    write_columns(out, &rows)
+    write_columns(out, &inspection.layers.iter().map(row).collect::<Vec<_>>())
 }
 
 /// The numbers of all layers, without the histograms.
-pub fn layer_rows(result: &Value) -> Vec<Record> {
-    let numbers = |layer: &Value| to_record(layer).into_iter().filter(|(key, _)| key != "means" && key != "neurons").collect();
-    layers(result).map(numbers).collect()
+pub fn layer_rows(inspection: &Inspection) -> Vec<Record> {
+    let numbers = |layer| to_record(layer).into_iter().filter(|(key, _)| key != "means" && key != "neurons").collect();
+    inspection.layers.iter().map(numbers).collect()
 }
 
 /// Of means, or of real weights.
-fn variance_symbol(result: &Value) -> &'static str {
-    if result["network"]["binary_parameters"] == 0 { "σ_w²" } else { "σ_m²" }
-}
-
-fn layers(result: &Value) -> impl Iterator<Item = &Value> {
-    result["layers"].as_array().into_iter().flatten()
+fn variance_symbol(inspection: &Inspection) -> &'static str {
+    if inspection.network.size.binary_parameters == 0 { "σ_w²" } else { "σ_m²" }
 }
 
 /// `97.12 %`.
@@ -147,14 +139,6 @@ pub fn grouped(number: usize) -> String {
 /// `83.64 KiB`.
 pub fn kibibytes(bytes: usize) -> String {
     format!("{} KiB", digits(bytes as f64 / 1024.0))
-}
-
-fn count(value: &Value) -> Value {
-    value.as_u64().map(|number| grouped(number as usize)).into()
-}
-
-fn memory(value: &Value) -> Value {
-    value.as_u64().map(|bytes| kibibytes(bytes as usize)).into()
 }
 
 #[cfg(test)]

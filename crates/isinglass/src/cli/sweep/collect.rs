@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use isinglass_lab::chart::Figure;
-use isinglass_lab::sweep::Sweep;
-use isinglass_lab::sweep::picture::{Results, View};
+use isinglass_lab::sweep::picture::{PictureError, View};
+use isinglass_lab::sweep::{Column, Sweep};
 use serde_json::Value;
 
 use crate::cli::answer::{Answer, Record};
@@ -66,12 +66,13 @@ impl Args {
             isinglass_lab::chart::check_target(path)?;
         }
         let sweep = Sweep::open(&self.directory)?;
-        let rows = sweep.rows()?;
+        let results = sweep.results()?;
         if let Some(path) = &self.plot {
-            let results = Results::of(&sweep, &rows);
+            let column: Column = self.value.parse().map_err(PictureError::NoColumn)?;
             let view = View::choose(&results, self.x.as_deref(), self.y.as_deref())?;
-            Figure::new().panel(view.panel(&results, &self.value)?).save(path)?;
+            Figure::new().panel(view.panel(&results, column)?).save(path)?;
         }
+        let rows = results.to_json();
         let mut answer = Answer::default();
         match self.format {
             Format::Csv => Ok(answer.rows("cells", rows).take().print(cli::Format::Csv)?),

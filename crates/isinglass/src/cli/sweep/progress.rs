@@ -45,12 +45,21 @@ impl Watcher {
                 if !self.quiet {
                     tell(&introduction(plan, &self.directory));
                 }
+                // Not even a quiet sweep leaves cells out without a word.
+                for refusal in &plan.refused {
+                    tell(&format!("not run: {refusal}"));
+                }
                 self.bar.set_length(PARTS as u64);
             }
             Event::Ended(cell, record, standing) => {
                 self.standing = **standing;
                 if !self.quiet && (!self.on_terminal || record.is_failed()) {
                     self.bar.suspend(|| tell(&describe_end(cell, record, standing)));
+                }
+            }
+            Event::Restarted(cell, reason) => {
+                if !self.quiet {
+                    self.bar.suspend(|| tell(&format!("cell {}, {cell}: starts again ({reason})", cell.name)));
                 }
             }
             Event::Tick(standing) => {
@@ -75,9 +84,16 @@ fn introduction(plan: &Plan, directory: &Path) -> String {
     if plan.failed > 0 {
         text += &format!(", {} failed (--retry-failed runs them again)", plan.failed);
     }
+    if plan.damaged > 0 {
+        text += &format!(", {} with a damaged record (--retry-failed runs them again)", plan.damaged);
+    }
+    if !plan.refused.is_empty() {
+        text += &format!(", {} too large for the memory", plan.refused.len());
+    }
     match plan.seconds {
+        _ if plan.waiting == 0 => text + ", nothing to run",
         Some(seconds) => text + &format!(", {} to run on {} threads: about {}", plan.waiting, plan.threads, duration(seconds)),
-        None => text + ", nothing to run",
+        None => text + &format!(", {} to run on {} threads", plan.waiting, plan.threads),
     }
 }
 
@@ -103,10 +119,11 @@ fn describe_end(cell: &Cell, record: &Record, standing: &Standing) -> String {
     match &record.error {
         Some(error) => text += &format!("failed, {error}"),
         None => {
-            let accuracy = |network: &str| record.result["test"][network]["accuracy"].as_f64();
-            text += &format!("test {}", percent(accuracy("surrogate").unwrap_or(f64::NAN)));
-            if let Some(binary) = accuracy("binary") {
-                text += &format!(", binary {}", percent(binary));
+            if let Some(result) = &record.result {
+                text += &format!("test {}", percent(result.evaluation.test.surrogate.accuracy));
+                if let Some(binary) = result.evaluation.test.binary {
+                    text += &format!(", binary {}", percent(binary.accuracy));
+                }
             }
             text += &format!(", {}", duration(record.run.seconds));
         }

@@ -2,12 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use isinglass_lab::shell::{quote, quote_path};
 use isinglass_lab::sweep::slurm::Jobs;
 use isinglass_lab::sweep::{Grid, Sweep, SweepData, SweepError};
+use serde_json::Value;
 
 use super::work::{WorkArgs, perform};
-use crate::cli::CliError;
-use crate::cli::output::FormatArgs;
+use crate::cli::output::{FormatArgs, usage};
+use crate::cli::{CliError, Format};
 
 /// Train a network for every cell of a grid, on all cores.
 ///
@@ -15,6 +17,8 @@ use crate::cli::output::FormatArgs;
 ///
 /// It can be stopped at any moment, by Ctrl-C or kill -9: the same command goes on, in the middle of cells from their last checkpoints, and comes to the same results. Several processes
 /// may work on one directory; each cell is run by one of them. A cell that fails, because its loss diverges, keeps its error and does not stop the others.
+///
+/// A sweep can be extended: with more values, axes or seeds in the grid, the same command runs the new cells and keeps the results of the others.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example, grid.toml:
   [train]
@@ -43,15 +47,22 @@ pub struct Args {
 
 impl Args {
     pub fn run(self) -> Result<(), CliError> {
-        let GridArgs { grid: path, out, keep_runs } = &self.grid;
-        let grid = Grid::read(path)?;
+        let grid = self.grid.read()?;
         // Everything that can be wrong with the grid is said before anything is made.
-        let data = load(&grid, path, self.work.data_dir())?;
-        let sweep = Sweep::create(out, grid, *keep_runs)?;
-        let command = format!("isinglass sweep run {} --out {}{}", path.display(), out.display(), self.work.data_dir_flag());
-        perform(&sweep, &data, &self.work, None, &command)?;
-        super::status::answer(&sweep, &Jobs::default(), self.print.format)?.print(self.print.format)?;
-        super::work::end(&sweep)
+        let data = self.grid.load(&self.grid.draft(&grid)?, self.work.data_dir())?;
+        let sweep = Sweep::create(&self.grid.out, grid, self.grid.keep_runs)?;
+        let command = format!("isinglass sweep run {}{}", self.grid.arguments(), self.work.data_dir_flag());
+        let standing = perform(&sweep, &data, &self.work, None, &command)?;
+        let mut answer = super::status::answer(&sweep, &Jobs::default(), self.print.format)?;
+        let best = super::best::best_rows(&sweep.results()?);
+        if self.print.format == Format::Json {
+            answer.fact("best", best.iter().cloned().map(Value::Object).collect::<Vec<_>>());
+        }
+        answer.print(self.print.format)?;
+        if self.print.format == Format::Table {
+            super::best::write_best(&best)?;
+        }
+        super::work::end(&sweep, &standing)
     }
 }
 
@@ -62,21 +73,55 @@ pub struct GridArgs {
     #[arg(value_name = "GRID.toml")]
     pub grid: PathBuf,
 
-    /// Directory of the sweep: new, empty, or made with the same grid
+    /// Directory of the sweep: new, empty, or made with the same grid or a part of it, which is then extended
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
 
     /// Keep the directory of every run, with its checkpoints and metrics, for evaluate, inspect and pack
     #[arg(long)]
     pub keep_runs: bool,
+
+    /// Override a setting of [train], such as --set epochs=5; may be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
 }
 
-/// Loads the data of a grid and checks its cells. `path` is named if something is wrong with them.
-pub fn load(grid: &Grid, path: &Path, data_dir: Option<&Path>) -> Result<SweepData, SweepError> {
-    let in_grid = |error| match error {
-        SweepError::Cell { .. } => SweepError::Grid { path: path.to_owned(), reason: error.to_string() },
-        error => error,
-    };
-    let cells = grid.cells().map_err(in_grid)?;
-    SweepData::load(&cells, data_dir).map_err(in_grid)
+impl GridArgs {
+    /// The grid, with what was overridden.
+    pub fn read(&self) -> Result<Grid, CliError> {
+        let mut grid = Grid::read(&self.grid)?;
+        for text in &self.set {
+            let (key, value) =
+                text.split_once('=').ok_or_else(|| usage(format!("--set {text}: write KEY=VALUE, such as --set epochs=5")))?;
+            grid.set(key.trim(), value.trim()).map_err(|reason| usage(format!("--set {text}: {reason}")))?;
+        }
+        Ok(grid)
+    }
+
+    /// The sweep as it would be. Makes nothing.
+    pub fn draft(&self, grid: &Grid) -> Result<Sweep, SweepError> {
+        Sweep::draft(&self.out, grid.clone(), self.keep_runs).map_err(|error| self.in_grid(error))
+    }
+
+    /// Loads the data of a sweep and checks its cells.
+    pub fn load(&self, sweep: &Sweep, data_dir: Option<&Path>) -> Result<SweepData, SweepError> {
+        SweepData::load(sweep.cells(), data_dir).map_err(|error| self.in_grid(error))
+    }
+
+    /// The file is named if something is wrong with its cells.
+    fn in_grid(&self, error: SweepError) -> SweepError {
+        match error {
+            SweepError::Cell { .. } => SweepError::Grid { path: self.grid.clone(), reason: error.to_string() },
+            error => error,
+        }
+    }
+
+    /// The same as words of a command.
+    pub fn arguments(&self) -> String {
+        let mut text = format!("{} --out {}", quote_path(&self.grid), quote_path(&self.out));
+        for setting in &self.set {
+            text += &format!(" --set {}", quote(setting));
+        }
+        if self.keep_runs { text + " --keep-runs" } else { text }
+    }
 }

@@ -1,8 +1,11 @@
 //! `isinglass sweep status`.
 
+use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
+use std::time::Duration;
 
-use isinglass_lab::run::read_metrics;
+use clap::builder::RangedU64ValueParser;
+use isinglass_lab::run::{epochs, read_metrics};
 use isinglass_lab::sweep::slurm::{Jobs, Place, Standing};
 use isinglass_lab::sweep::{Cell, Sweep};
 use serde_json::Value;
@@ -20,11 +23,16 @@ use crate::cli::{CliError, Format};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   isinglass sweep status sweeps/a
+  isinglass sweep status sweeps/a --watch
   isinglass sweep status sweeps/a --format json")]
 pub struct Args {
     /// The sweep's directory
     #[arg(value_name = "DIR")]
     directory: PathBuf,
+
+    /// Look again every N seconds until every cell has ended
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "2", value_parser = RangedU64ValueParser::<u64>::new().range(1..=86_400))]
+    watch: Option<u64>,
 
     #[command(flatten)]
     print: FormatArgs,
@@ -32,18 +40,52 @@ pub struct Args {
 
 impl Args {
     pub fn run(self) -> Result<(), CliError> {
+        let Some(seconds) = self.watch else { return self.print().map(drop) };
+        let mut before = None;
+        loop {
+            let on_terminal = io::stdout().is_terminal() && self.print.format == Format::Table;
+            if on_terminal {
+                // From the top of an empty screen.
+                write!(io::stdout(), "\x1b[2J\x1b[H")?;
+                self.print()?;
+            }
+            let (standing, has_ended) = self.look()?;
+            if !on_terminal && before.as_ref() != Some(&standing) {
+                self.print()?;
+            }
+            if has_ended {
+                return Ok(());
+            }
+            before = Some(standing);
+            std::thread::sleep(Duration::from_secs(seconds));
+        }
+    }
+
+    fn print(&self) -> Result<(), CliError> {
         let sweep = Sweep::open(&self.directory)?;
         let jobs = Jobs::look(&sweep)?;
         if let Some(trouble) = jobs.trouble() {
-            tell(&format!("what is in the queue is not known, and this is by the files alone: {trouble}"));
+            tell(&format!("cannot query Slurm; showing on-disk state only: {trouble}"));
         }
         Ok(answer(&sweep, &jobs, self.print.format)?.print(self.print.format)?)
+    }
+
+    /// How every cell stands, and whether all have ended.
+    fn look(&self) -> Result<(Vec<&'static str>, bool), CliError> {
+        let sweep = Sweep::open(&self.directory)?;
+        let jobs = Jobs::look(&sweep)?;
+        let mut standing = Vec::new();
+        for cell in sweep.cells() {
+            standing.push(jobs.standing(&sweep, cell)?.name());
+        }
+        let has_ended = standing.iter().all(|name| matches!(*name, "done" | "failed" | "damaged"));
+        Ok((standing, has_ended))
     }
 }
 
 /// How a sweep stands. As CSV one line of counts.
 pub fn answer(sweep: &Sweep, jobs: &Jobs, format: Format) -> Result<Answer, CliError> {
-    let (mut done, mut running, mut failed, mut waiting, mut queued, mut lost) = (0, 0, 0, 0, 0, 0);
+    let (mut done, mut running, mut failed, mut damaged, mut waiting, mut queued, mut lost) = (0, 0, 0, 0, 0, 0, 0);
     let mut rows = Vec::new();
     for cell in sweep.cells() {
         let standing = jobs.standing(sweep, cell)?;
@@ -53,10 +95,14 @@ pub fn answer(sweep: &Sweep, jobs: &Jobs, format: Format) -> Result<Answer, CliE
                 failed += 1;
                 add(Value::Null, record.error.clone().into());
             }
+            Standing::Damaged(reason) => {
+                damaged += 1;
+                add(Value::Null, format!("its record is damaged: {reason}").into());
+            }
             Standing::Done(_) => done += 1,
             Standing::Running(_) => {
                 running += 1;
-                add(epochs(sweep, cell), Value::Null);
+                add(epochs_of(sweep, cell), Value::Null);
             }
             Standing::Queued(_) => {
                 queued += 1;
@@ -79,6 +125,7 @@ pub fn answer(sweep: &Sweep, jobs: &Jobs, format: Format) -> Result<Answer, CliE
     answer.fact("sweep", sweep.directory().display().to_string()).fact("cells", sweep.cells().len());
     answer.fact("done", done).fact("running", running).fact("failed", failed).fact("waiting", waiting);
     answer.fact("queued", if jobs.trouble().is_none() { Value::from(queued) } else { Value::Null });
+    answer.fact("damaged", damaged);
     match format {
         Format::Json => {
             answer.fact("jobs", job_rows(jobs));
@@ -121,12 +168,12 @@ fn whereabouts(standing: &Standing<'_>) -> (Option<String>, Option<String>, Opti
             (task(place), node(place), reason.or_else(|| Some("other cells of its task come first".into())))
         }
         Standing::Lost(place) => (task(place), None, Some("its task has ended".into())),
-        Standing::Done(_) | Standing::Failed(_) | Standing::Running(None) | Standing::Waiting => (None, None, None),
+        Standing::Done(_) | Standing::Failed(_) | Standing::Damaged(_) | Standing::Running(None) | Standing::Waiting => (None, None, None),
     }
 }
 
 /// How many epochs a cell has behind it.
-fn epochs(sweep: &Sweep, cell: &Cell) -> Value {
+fn epochs_of(sweep: &Sweep, cell: &Cell) -> Value {
     let lines = read_metrics(&sweep.run_directory(cell)).unwrap_or_default();
-    lines.iter().filter(|line| line["kind"] == "epoch").count().into()
+    epochs(&lines).count().into()
 }

@@ -2,19 +2,20 @@
 
 use std::path::PathBuf;
 
+use clap::ValueEnum;
 use clap::builder::RangedU64ValueParser;
 use isinglass_lab::sweep::slurm::{Draft, Packing, Resources, SubmitOptions};
-use isinglass_lab::sweep::{Grid, Sweep};
+use isinglass_lab::sweep::{CommandOptions, Sweep, SweepData};
 
 use super::progress::duration;
-use super::run::{GridArgs, load};
+use super::run::GridArgs;
 use super::work::checkpoint_interval;
-use crate::cli::answer::{Answer, number};
+use crate::cli::answer::{Answer, Record, number};
 use crate::cli::output::{FormatArgs, program, usage};
 use crate::cli::run::progress::tell;
 use crate::cli::{CliError, Format};
 
-/// Submit a sweep to a cluster: the cells that are left, as a Slurm job array.
+/// Submit a sweep to a cluster: the cells that are left, as a Slurm job array, or as command lines for any other scheduler.
 ///
 /// Short cells are packed together, so that a task takes some minutes. Cells that have a result, are running or are in the queue are not submitted again: the same command later sends
 /// what is still missing, such as cells whose task ran out of time. A task that loses its node is started again by Slurm and goes on from the last checkpoints of its cells.
@@ -22,16 +23,22 @@ use crate::cli::{CliError, Format};
 /// The sweep's directory and the data must be on a file system that all nodes see.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  isinglass sweep submit grid.toml --out sweeps/a --slurm --time 2:00:00 --cpus-per-task 4
-  isinglass sweep submit grid.toml --out sweeps/a --slurm --sbatch=--nice=100 --dry-run
+  isinglass sweep submit grid.toml --out sweeps/a --to slurm --time 2:00:00 --cpus-per-task 4
+  isinglass sweep submit grid.toml --out sweeps/a --to slurm --sbatch=--nice=100 --dry-run
+  isinglass sweep submit grid.toml --out sweeps/a --to commands > tasks.txt
+  parallel -j 4 < tasks.txt
   isinglass sweep status sweeps/a
   isinglass sweep collect sweeps/a --format csv > results.csv")]
 pub struct Args {
     #[command(flatten)]
     grid: GridArgs,
 
-    /// Submit to Slurm, by sbatch
-    #[arg(long)]
+    /// Where to: a Slurm cluster, or, for any other scheduler, command lines on standard output, one for each task
+    #[arg(long, value_enum, value_name = "WHERE")]
+    to: Option<Target>,
+
+    /// The same as --to slurm
+    #[arg(long, conflicts_with = "to")]
     slurm: bool,
 
     /// At most N cells in a task [default: as many as take five minutes, or more so that there are at most 200 tasks]
@@ -72,6 +79,15 @@ pub struct Args {
     // The last, since a heading holds for all that follows.
     #[command(flatten)]
     resources: ResourceArgs,
+}
+
+/// Where cells are sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Target {
+    /// A Slurm cluster, by sbatch
+    Slurm,
+    /// Command lines, one for each task: for GNU parallel, xargs, submitit, Kubernetes and others
+    Commands,
 }
 
 /// What tasks ask for. Where nothing is said, the cluster decides.
@@ -135,24 +151,32 @@ fn positive() -> RangedU64ValueParser<usize> {
 
 impl Args {
     pub fn run(self) -> Result<(), CliError> {
-        if !self.slurm {
-            return Err(usage("say where to: --slurm submits to Slurm; `isinglass sweep run` runs the cells on this machine"));
-        }
+        let target = match (self.to, self.slurm) {
+            (Some(target), _) => target,
+            (None, true) => Target::Slurm,
+            (None, false) => {
+                return Err(usage(
+                    "say where to: --to slurm submits to Slurm, --to commands prints command lines for other schedulers; `isinglass sweep run` runs the cells on this machine",
+                ));
+            }
+        };
         let options = self.options()?;
-        let GridArgs { grid: path, out, keep_runs } = &self.grid;
-        let grid = Grid::read(path)?;
-        if !self.dry_run {
+        let grid = self.grid.read()?;
+        if !self.dry_run && target == Target::Slurm {
             Sweep::check_slurm().map_err(isinglass_lab::sweep::SweepError::from)?;
         }
         // Everything that can be wrong with the grid is said before anything is made, and here rather than in a task's log.
-        let data = load(&grid, path, self.data_dir.as_deref())?;
+        let draft = self.grid.draft(&grid)?;
+        let data = self.grid.load(&draft, self.data_dir.as_deref())?;
+        let sweep = if self.dry_run { draft } else { Sweep::create(&self.grid.out, grid, self.grid.keep_runs)? };
+        if target == Target::Commands {
+            return self.print_commands(&sweep, &data);
+        }
         if self.dry_run {
-            let sweep = Sweep::draft(out, grid, *keep_runs)?;
             let draft = sweep.draft_submission(&data, &options)?;
             self.tell(&describe(&draft));
             return self.print_draft(&sweep, &draft);
         }
-        let sweep = Sweep::create(out, grid, *keep_runs)?;
         let submitted = sweep.submit(&data, &options)?;
         self.tell(&describe(&submitted.draft));
         Ok(answer(&sweep, &submitted.draft).print(self.print.format)?)
@@ -174,6 +198,47 @@ impl Args {
             data_dir: self.data_dir.clone(),
             checkpoint_interval: checkpoint_interval(self.checkpoint_seconds)?,
         })
+    }
+
+    /// The commands alone, one to a line, or, as JSON, everything and the commands.
+    fn print_commands(&self, sweep: &Sweep, data: &SweepData) -> Result<(), CliError> {
+        use std::io::Write;
+        let commands = sweep.commands(
+            data,
+            &CommandOptions {
+                executable: program()?,
+                packing: Packing { cells_per_task: self.cells_per_task, tasks: self.tasks },
+                threads: self.resources.cpus_per_task,
+                retry_failed: self.retry_failed,
+                again: self.again,
+                data_dir: self.data_dir.clone(),
+                checkpoint_interval: checkpoint_interval(self.checkpoint_seconds)?,
+            },
+        )?;
+        let length = commands.seconds.map(|seconds| format!(" of at most about {}", duration(seconds))).unwrap_or_default();
+        self.tell(&match commands.lines.len() {
+            0 => format!("nothing to run: {} of {} done, {} failed", commands.done, counted(sweep.cells().len(), "cell"), commands.failed),
+            tasks => format!("{} in {}{length}", counted(commands.cells, "cell"), counted(tasks, "command")),
+        });
+        if self.print.format == Format::Table {
+            let mut out = std::io::stdout().lock();
+            return Ok(commands.lines.iter().try_for_each(|line| writeln!(out, "{line}"))?);
+        }
+        let row = |(task, line): (usize, &String)| {
+            Record::from_iter([("task".to_owned(), task.into()), ("command".to_owned(), line.as_str().into())])
+        };
+        let mut answer = Answer::default();
+        if self.print.format == Format::Json {
+            answer.fact("sweep", sweep.directory().display().to_string());
+            answer.fact("tasks", commands.lines.len()).fact("cells", commands.cells).fact("seconds", number(commands.seconds));
+            answer
+                .fact("done", commands.done)
+                .fact("running", commands.running)
+                .fact("failed", commands.failed)
+                .fact("queued", commands.queued);
+        }
+        answer.rows("commands", commands.lines.iter().enumerate().map(row).collect()).columns(["task".into(), "command".into()]);
+        Ok(answer.print(self.print.format)?)
     }
 
     /// The script alone, or, as JSON, everything and the script.

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use isinglass_lab::shell::quote_path;
 use isinglass_lab::sweep::slurm::{Entry, TaskList};
-use isinglass_lab::sweep::{Cell, Status, Sweep, SweepData, SweepError, WorkOptions};
+use isinglass_lab::sweep::{Cell, Standing, Sweep, SweepData, SweepError, WorkOptions};
 
 use super::progress::Watcher;
 use crate::cli::CliError;
@@ -15,7 +16,7 @@ use crate::cli::run::signals::Signals;
 /// How cells are run, without changing what they come to.
 #[derive(Debug, clap::Args)]
 pub struct WorkArgs {
-    /// Run cells again that have failed
+    /// Run cells again that have failed, or whose record is damaged
     #[arg(long)]
     retry_failed: bool,
 
@@ -43,7 +44,7 @@ impl WorkArgs {
 
     /// The same as a flag, for a command that goes on.
     pub fn data_dir_flag(&self) -> String {
-        self.data_dir.as_ref().map(|directory| format!(" --data-dir {}", directory.display())).unwrap_or_default()
+        self.data_dir.as_ref().map(|directory| format!(" --data-dir {}", quote_path(directory))).unwrap_or_default()
     }
 
     /// Number of threads.
@@ -80,17 +81,21 @@ pub fn checkpoint_interval(seconds: f64) -> Result<Duration, CliError> {
         .map_err(|_| usage(format!("--checkpoint-seconds {seconds}: a finite number of seconds, not negative")))
 }
 
-/// Run some cells of a sweep that was made before: what a scheduler starts.
+/// Run some cells of a sweep that was made before: what schedulers start.
+///
+/// It may be started any number of times and stopped at any moment: cells that have ended are left alone, those that were interrupted resume.
 #[derive(Debug, clap::Args)]
-#[command(hide = true)]
+#[command(after_help = "Examples:
+  isinglass sweep work sweeps/a --cells 0123456789ab,ba9876543210 --threads 2
+  isinglass sweep work sweeps/a")]
 pub struct Args {
     /// The sweep's directory
     #[arg(value_name = "DIR")]
     directory: PathBuf,
 
-    /// Names of the cells [default: all]
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', num_args = 1)]
-    cells: Option<Vec<String>>,
+    /// Names of the cells [default: all]; NAME@N retries one that has failed N times
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', num_args = 1, value_parser = |word: &str| word.parse::<Entry>())]
+    cells: Option<Vec<Entry>>,
 
     /// A list with the cells of several tasks
     #[arg(long, value_name = "FILE", conflicts_with = "cells", requires = "task")]
@@ -118,32 +123,37 @@ impl Args {
             None => sweep.cells().to_vec(),
         };
         let data = SweepData::load(&cells, self.work.data_dir())?;
-        let which = match (&self.task_list, self.task) {
-            (Some(list), Some(task)) => format!(" --task-list {} --task {task}", list.display()),
+        let which = match (&self.task_list, self.task, &self.cells) {
+            (Some(list), Some(task), _) => format!(" --task-list {} --task {task}", quote_path(list)),
+            (_, _, Some(cells)) => format!(" --cells {}", cells.iter().map(Entry::to_string).collect::<Vec<_>>().join(",")),
             _ => String::new(),
         };
-        let command = format!("isinglass sweep work {}{which}", self.directory.display());
-        perform(&sweep, &data, &self.work, entries, &command)
+        let command = format!("isinglass sweep work {}{which}", quote_path(&self.directory));
+        let standing = perform(&sweep, &data, &self.work, entries, &command)?;
+        // A cell that failed has its error on record, and the task has done its work; one that was not run has not.
+        match standing.refused {
+            0 => Ok(()),
+            _ => end(&sweep, &standing),
+        }
     }
 
     fn entries(&self) -> Result<Option<Vec<Entry>>, SweepError> {
         if let (Some(list), Some(task)) = (&self.task_list, self.task) {
             return Ok(Some(TaskList::read_task(list, task)?));
         }
-        let entry = |cell: &String| Entry { cell: cell.clone(), tried: None };
-        Ok(self.cells.as_ref().map(|cells| cells.iter().map(entry).collect()))
+        Ok(self.cells.clone())
     }
 }
 
 /// Runs cells and shows how far they are. `command` goes on if it is stopped.
-pub fn perform(sweep: &Sweep, data: &SweepData, args: &WorkArgs, cells: Option<Vec<Entry>>, command: &str) -> Result<(), CliError> {
+pub fn perform(sweep: &Sweep, data: &SweepData, args: &WorkArgs, cells: Option<Vec<Entry>>, command: &str) -> Result<Standing, CliError> {
     let options = args.options(cells)?;
     let signals = Signals::listen()?;
     let mut watcher = Watcher::new(args.quiet, sweep.directory());
     let result = sweep.work(data, &options, signals.asked(), &mut |event| watcher.watch(&event));
     watcher.end();
     match result {
-        Ok(_) => Ok(()),
+        Ok(standing) => Ok(standing),
         Err(SweepError::Stopped) => {
             let standing = watcher.standing();
             Err(CliError::SweepStopped {
@@ -157,14 +167,11 @@ pub fn perform(sweep: &Sweep, data: &SweepData, args: &WorkArgs, cells: Option<V
     }
 }
 
-/// Says so if cells have failed.
-pub fn end(sweep: &Sweep) -> Result<(), CliError> {
-    let mut failed = 0;
-    for cell in sweep.cells() {
-        failed += usize::from(matches!(sweep.status(cell)?, Status::Failed(_)));
+/// Says so if cells have no result.
+pub fn end(sweep: &Sweep, standing: &Standing) -> Result<(), CliError> {
+    let Standing { failed, damaged, refused, cells, .. } = *standing;
+    if failed + damaged + refused == 0 {
+        return Ok(());
     }
-    match failed {
-        0 => Ok(()),
-        _ => Err(CliError::CellsFailed { failed, cells: sweep.cells().len(), directory: sweep.directory().to_owned() }),
-    }
+    Err(CliError::CellsFailed { failed, damaged, refused, cells, directory: sweep.directory().to_owned() })
 }
