@@ -34,6 +34,7 @@ mod inspection;
 pub(crate) mod lock;
 mod metrics;
 pub(crate) mod name;
+mod overview;
 mod picture;
 mod reach;
 mod summary;
@@ -55,6 +56,7 @@ pub use inspection::{InitialisationSummary, Inspection, LayerSummary, NetworkSum
 use lock::Lock;
 pub use metrics::{DataFacts, Diagnosed, Epoch, Final, Line, Resume, Start, When, epochs, read_metrics};
 pub use name::run_name;
+pub use overview::{Difference, Overview, State, compared_curves, differences, find_runs};
 pub use picture::{curves, insides};
 pub use summary::Summary;
 pub use training::{Event, Options, Ready};

@@ -14,6 +14,7 @@ mod report;
 mod reproduce;
 mod resume;
 mod run;
+mod runs;
 mod simulate;
 mod sweep;
 pub(crate) mod theory;
@@ -88,6 +89,10 @@ enum Command {
     #[command(subcommand)]
     Sweep(sweep::Command),
 
+    /// Training runs beside each other: which there are, how they differ
+    #[command(subcommand)]
+    Runs(runs::Command),
+
     Report(report::Args),
 
     /// How signals travel through a random network, before any training
@@ -116,6 +121,7 @@ impl Cli {
             Command::Export(args) => args.run(),
             Command::Bench(args) => args.run(),
             Command::Sweep(command) => command.run(),
+            Command::Runs(command) => command.run(),
             Command::Report(args) => args.run(),
             Command::Theory(command) => command.run(),
             Command::Simulate(args) => args.run(),
@@ -227,14 +233,15 @@ pub enum CliError {
     Output(#[from] std::io::Error),
 }
 
-/// `2 of 9 cells failed, 1 is too large for the memory of this machine: …`.
+/// `2 of 9 cells failed: …`.
 fn cells_failed(failed: usize, damaged: usize, refused: usize, cells: usize, directory: &Path) -> String {
-    let parts =
-        [(failed, "failed"), (damaged, "have a damaged record"), (refused, "do not fit the memory of this machine and were not run")];
-    let counts: Vec<String> = parts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+    let parts = [(failed, "failed"), (damaged, "have a damaged record"), (refused, "do not fit the memory of this machine")];
+    let counts: Vec<String> =
+        parts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} of {cells} cells {what}")).collect();
     let directory = isinglass_lab::shell::quote_path(directory);
-    let again = if failed + damaged > 0 { ", --retry-failed runs failed ones again" } else { "" };
-    format!("of {cells} cells {}: `isinglass sweep status {directory}` says which and why{again}", counts.join(", "))
+    let again = if failed + damaged > 0 { ", --retry-failed runs them again" } else { "" };
+    let where_to = if failed + damaged > 0 { format!(": `isinglass sweep status {directory}` says why") } else { String::new() };
+    format!("{}{where_to}{again}", counts.join(", "))
 }
 
 /// What lies behind a figure is told as by the command that makes it.

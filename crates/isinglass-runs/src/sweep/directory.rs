@@ -129,13 +129,13 @@ impl Sweep {
             return Ok((before, if has_manifest { Difference::None } else { Difference::NoManifest }));
         }
         let cells = before.extended(&grid)?;
-        let difference = match (cells.len() > before.cells().len() || cells != before.cells(), has_manifest) {
-            (true, _) => Difference::Fewer,
-            (false, true) => Difference::None,
-            (false, false) => Difference::NoManifest,
-        };
+        let axes = |grid: &Grid| grid.axes().map(str::to_owned).collect::<BTreeSet<String>>();
+        // The same cells in another order, or otherwise spelt: the sweep stays as it is.
+        if cells.len() == before.cells().len() && axes(&grid) == axes(before.grid()) {
+            return Ok((before, if has_manifest { Difference::None } else { Difference::NoManifest }));
+        }
         let manifest = Manifest { grid, cells, keep_runs: before.keeps_runs() };
-        Ok((Self { directory: directory.to_owned(), manifest }, difference))
+        Ok((Self { directory: directory.to_owned(), manifest }, Difference::Fewer))
     }
 
     /// The cells of a grid that has all of this sweep's, which keep their names.
@@ -154,7 +154,7 @@ impl Sweep {
         }
         let kept = self.cells().len() - before.len();
         Err(self.other_grid(format!(
-            "{} cells, of which this grid of {} has {kept}; a grid with all of them, and more, would extend the sweep",
+            "{} cells, this one has {}, and {kept} are in both; a grid with all of them, and more, would extend the sweep",
             self.cells().len(),
             cells.len()
         )))
