@@ -5,6 +5,7 @@ mod bench;
 mod data;
 mod evaluate;
 mod export;
+mod global;
 mod inspect;
 mod output;
 mod pack;
@@ -15,12 +16,16 @@ mod reproduce;
 mod resume;
 mod run;
 mod simulate;
+mod style;
 mod sweep;
+mod terminal;
 pub(crate) mod theory;
 mod train;
 
 use std::ffi::OsString;
+use std::io::{self, Write};
 use std::path::PathBuf;
+use std::time::Instant;
 
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand, ValueEnum};
@@ -32,10 +37,12 @@ use thiserror::Error;
 /// assert_eq!(isinglass::command_line(["isinglass", "theory", "point", "--sigma-m2", "1.2"]), 2); // no means have that variance
 /// ```
 pub fn command_line(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> u8 {
-    let cli = match Cli::try_parse_from(arguments) {
+    let arguments: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
+    let cli = match Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,
-        Err(error) => return usage_error(&error),
+        Err(error) => return usage_error(&error, global::color_in(&arguments)),
     };
+    let _speaking = cli.global.speech().begin();
     match cli.run() {
         Ok(()) => 0,
         // The reader of our output has gone away, as `head` does: nothing is wrong.
@@ -45,23 +52,28 @@ pub fn command_line(arguments: impl IntoIterator<Item = impl Into<OsString> + Cl
             error.exit_code()
         }
         Err(error) => {
-            eprintln!("error: {error}");
+            terminal::error(&error.to_string());
             error.exit_code()
         }
     }
 }
 
 /// Help goes out as it is; a mistake becomes one sentence.
-fn usage_error(error: &clap::Error) -> u8 {
-    let wants_help = !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
-    if wants_help {
-        // Nobody is left to tell if even this cannot be printed.
-        let _ = error.print();
-        return if error.use_stderr() { 2 } else { 0 };
-    }
+fn usage_error(error: &clap::Error, color: style::Color) -> u8 {
     let text = error.render().to_string();
+    // Nobody is left to tell if even this cannot be printed.
+    if !error.use_stderr() {
+        let _ = write!(io::stdout(), "{}", color.stdout().help(&text));
+        return 0;
+    }
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        let _ = write!(io::stderr(), "{}", color.stderr().help(&text));
+        return 2;
+    }
     let sentence: Vec<&str> = text.lines().take_while(|line| !line.is_empty()).map(str::trim).collect();
-    eprintln!("{} (try --help)", sentence.join(" "));
+    let sentence = sentence.join(" ");
+    let _speaking = terminal::Speech { color, ..Default::default() }.begin();
+    terminal::error(&format!("{} (try --help)", sentence.strip_prefix("error: ").unwrap_or(&sentence)));
     2
 }
 
@@ -69,6 +81,9 @@ fn usage_error(error: &clap::Error) -> u8 {
 #[derive(Debug, Parser)]
 #[command(name = "isinglass", version, about, long_about = None, arg_required_else_help = true)]
 struct Cli {
+    #[command(flatten)]
+    global: global::GlobalArgs,
+
     #[command(subcommand)]
     command: Command,
 }
@@ -105,22 +120,35 @@ enum Command {
 impl Cli {
     /// Runs the command.
     fn run(self) -> Result<(), CliError> {
-        isinglass_simd::Isa::chosen().map_err(|error| CliError::Usage(error.to_string()))?;
-        match self.command {
-            Command::Train(args) => args.run(),
-            Command::Resume(args) => args.run(),
-            Command::Evaluate(args) => args.run(),
-            Command::Inspect(args) => args.run(),
-            Command::Pack(args) => args.run(),
-            Command::Predict(args) => args.run(),
-            Command::Export(args) => args.run(),
-            Command::Bench(args) => args.run(),
-            Command::Sweep(command) => command.run(),
-            Command::Report(args) => args.run(),
-            Command::Theory(command) => command.run(),
-            Command::Simulate(args) => args.run(),
-            Command::Reproduce(args) => args.run(),
-            Command::Data(command) => command.run(),
+        let isa = isinglass_simd::Isa::chosen().map_err(|error| CliError::Usage(error.to_string()))?;
+        terminal::detail(|| {
+            let threads = self.global.threads();
+            format!("isinglass {}, instruction set {}, threads {threads}", env!("CARGO_PKG_VERSION"), isa.name())
+        });
+        let began = Instant::now();
+        let result = self.command.run();
+        terminal::detail(|| format!("finished after {:.2} s", began.elapsed().as_secs_f64()));
+        result
+    }
+}
+
+impl Command {
+    fn run(self) -> Result<(), CliError> {
+        match self {
+            Self::Train(args) => args.run(),
+            Self::Resume(args) => args.run(),
+            Self::Evaluate(args) => args.run(),
+            Self::Inspect(args) => args.run(),
+            Self::Pack(args) => args.run(),
+            Self::Predict(args) => args.run(),
+            Self::Export(args) => args.run(),
+            Self::Bench(args) => args.run(),
+            Self::Sweep(command) => command.run(),
+            Self::Report(args) => args.run(),
+            Self::Theory(command) => command.run(),
+            Self::Simulate(args) => args.run(),
+            Self::Reproduce(args) => args.run(),
+            Self::Data(command) => command.run(),
         }
     }
 }

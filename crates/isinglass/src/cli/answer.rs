@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::Format;
+use super::style;
 
 /// One object, with named values in order.
 pub type Record = Map<String, Value>;
@@ -108,7 +109,7 @@ impl Answer {
             match value {
                 // Sentences go below the numbers.
                 Value::String(text) if text.contains(' ') => words.push(text.clone()),
-                _ => writeln!(out, "{key:width$}  {}", cell_text(value))?,
+                _ => writeln!(out, "{key:width$}  {}", fact_text(key, value))?,
             }
         }
         if let Some(Rows { rows, .. }) = &self.rows
@@ -167,6 +168,12 @@ fn cell_text(value: &Value) -> String {
     }
 }
 
+/// The value of a fact, in red if it counts failures.
+fn fact_text(key: &str, value: &Value) -> String {
+    let text = cell_text(value);
+    if key == "failed" && value.as_u64().is_some_and(|count| count > 0) { style::stdout().bad(&text) } else { text }
+}
+
 /// Rows of records with the same keys, under their keys. A first column of text is aligned at the left, and so are columns of several words.
 pub fn write_columns(out: &mut impl Write, rows: &[Record]) -> io::Result<()> {
     let header: Vec<String> = rows[0].keys().cloned().collect();
@@ -179,12 +186,24 @@ pub fn write_columns(out: &mut impl Write, rows: &[Record]) -> io::Result<()> {
         column.clone().all(Value::is_string) && (i == 0 || column.any(|value| value.as_str().is_some_and(|text| text.contains(' '))))
     };
     let left: Vec<bool> = (0..header.len()).map(is_left).collect();
-    for row in [&header].into_iter().chain(&cells) {
+    let palette = style::stdout();
+    for (number, row) in [&header].into_iter().chain(&cells).enumerate() {
+        let last = row.iter().rposition(|cell| !cell.is_empty()).map_or(0, |last| last + 1);
         let align = |(i, (cell, &width)): (usize, (&String, &usize))| {
-            if left[i] { format!("{cell:width$}") } else { format!("{cell:>width$}") }
+            // Nothing is left hanging at the end of a line.
+            let cell = match left[i] {
+                true if i + 1 == last => cell.clone(),
+                true => format!("{cell:width$}"),
+                false => format!("{cell:>width$}"),
+            };
+            match header[i].as_str() {
+                _ if number == 0 => palette.strong(&cell),
+                "verdict" | "status" => palette.verdict(&cell),
+                _ => cell,
+            }
         };
-        let line: Vec<String> = row.iter().zip(&widths).enumerate().map(align).collect();
-        writeln!(out, "{}", line.join("  ").trim_end())?;
+        let line: Vec<String> = row[..last].iter().zip(&widths).enumerate().map(align).collect();
+        writeln!(out, "{}", line.join("  "))?;
     }
     Ok(())
 }

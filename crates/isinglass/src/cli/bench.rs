@@ -5,14 +5,13 @@ mod rows;
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
-use clap::builder::RangedU64ValueParser;
 use isinglass_bits::{Isa, PackedModel, Predictor};
 use isinglass_lab::words::digits;
 use isinglass_net::{Examples, Inference, Network, Rng, Values};
 use serde_json::json;
 
 use super::answer::{Answer, Record, write_columns};
-use super::output::{FormatArgs, usage};
+use super::output::{FormatArgs, ThreadsArgs, usage};
 use super::packed::{ModelArgs, shape_text};
 use super::run::progress::bar;
 use super::run::tables::grouped;
@@ -37,12 +36,10 @@ pub struct Args {
     #[arg(long, value_name = "S", default_value_t = 1.0, allow_hyphen_values = true)]
     seconds: f64,
 
-    /// Threads of the lines with several [default: one per core]
-    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..=1024))]
-    threads: Option<usize>,
-
     #[command(flatten)]
     output: FormatArgs,
+    #[command(flatten)]
+    threads: ThreadsArgs,
 }
 
 const BATCHES: [usize; 3] = [1, 64, 1024];
@@ -86,11 +83,11 @@ impl Args {
         let floats = Floats::of(&model)?;
         let images = random_images(&model);
         let labels = labels_of(&model, &images)?;
-        let threads = self.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+        let threads = self.threads.count();
         let mut plan: Vec<(usize, usize)> = BATCHES.into_iter().flat_map(|batch| [(batch, 1), (batch, threads)]).collect();
         plan.retain(|&(batch, threads)| batch > 1 || threads == 1);
         plan.dedup();
-        let bar = bar(true, "{bar:24} {pos} of {len} measured, {eta} left");
+        let bar = bar("{bar:24} {pos} of {len} measured, {eta} left");
         bar.set_length(plan.len() as u64);
         let mut rows = Vec::new();
         for (batch, threads) in plan {

@@ -50,7 +50,7 @@ impl Args {
             seed: self.seed.unwrap_or(subject.checkpoint.train_config().seed),
             threads: self.threads.count(),
         };
-        let bar = bar(true, "{bar:24} {pos} of {len} binary networks sampled, {eta} left");
+        let bar = bar("{bar:24} {pos} of {len} binary networks sampled, {eta} left");
         let mut progress = |done: usize, of: usize| {
             bar.set_length(of as u64);
             bar.set_position(done as u64);

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::builder::RangedU64ValueParser;
-
 use super::{CliError, Format};
+
+pub use super::global::ThreadsArgs;
 
 /// How the result is printed.
 #[derive(Debug, clap::Args)]
@@ -38,23 +38,6 @@ impl OutputArgs {
             isinglass_lab::chart::check_target(path)?;
         }
         Ok(path)
-    }
-}
-
-/// How many threads to use.
-#[derive(Debug, clap::Args)]
-pub struct ThreadsArgs {
-    /// Number of threads; the result does not depend on it [default: one per core]
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true, value_parser = RangedU64ValueParser::<usize>::new().range(..=1024))]
-    threads: usize,
-}
-
-impl ThreadsArgs {
-    pub fn count(&self) -> usize {
-        match self.threads {
-            0 => std::thread::available_parallelism().map_or(1, usize::from),
-            threads => threads,
-        }
     }
 }
 

@@ -64,7 +64,7 @@ impl Args {
         let (checkpoint, data) = self.subject.load_with_data_at_hand()?;
         let seed = self.seed.unwrap_or(checkpoint.train_config().seed);
         let draws = self.samples.map(|samples| Draws { samples, seed });
-        let packing = Packing { draws, threads: self.threads.count(), quiet: false };
+        let packing = Packing { draws, threads: self.threads.count() };
         let Written { model, bytes, checked, score } = packing.write(&self.output, &checkpoint, data.as_ref())?;
         if self.print.format == Format::Table {
             let accuracy = score.map_or(String::new(), |score| format!(", test accuracy {}", percent(score.accuracy())));
@@ -93,8 +93,6 @@ pub struct Packing {
     /// `None` packs sign(M).
     pub draws: Option<Draws>,
     pub threads: usize,
-    /// Whether to show no progress.
-    pub quiet: bool,
 }
 
 /// A packed network that was written to a file.
@@ -115,7 +113,7 @@ impl Packing {
         let network = checkpoint.network();
         let counterpart = self.draws.map_or(network.binary(), |Draws { samples, seed }| network.sampled(samples).seed(seed));
         let examples = data.map_or(Values::Bytes(&[]), |data| values(&data.test));
-        let bar = bar(!self.quiet, "{bar:24} {pos} of {len} networks packed and checked, {eta} left");
+        let bar = bar("{bar:24} {pos} of {len} networks packed and checked, {eta} left");
         let mut progress = |done: usize, of: usize| {
             bar.set_length(of as u64);
             bar.set_position(done as u64);

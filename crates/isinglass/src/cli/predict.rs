@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::answer::{Answer, Record, to_record};
 use super::output::{FormatArgs, ThreadsArgs, print_line, usage};
 use super::packed::{ModelArgs, Score, predict_split};
+use super::run::data::load_data;
 use super::{CliError, Format};
 
 /// Predicts classes with a packed network.
@@ -138,7 +139,7 @@ impl Args {
             return Err(usage(format!("the network was packed with images of your own ({name}): say with --test-images which to look at")));
         }
         let config = RunConfig { data: Some(name.clone()), ..RunConfig::default() };
-        Ok((name.clone(), config.load_data(self.data_dir.as_deref())?.test))
+        Ok((name.clone(), load_data(&config, self.data_dir.as_deref())?.test))
     }
 }
 

@@ -40,7 +40,7 @@ impl Args {
         check_target(&self.output)?;
         let report = Report::read(&self.directories)?.title(&self.title);
         for warning in report.warnings() {
-            eprintln!("warning: {warning}");
+            super::terminal::warn(warning);
         }
         let bytes = report.save(&self.output)?;
         let path = self.output.display().to_string();

@@ -107,10 +107,10 @@ impl Args {
         let data = study.load(&plans)?;
         let costs = study.cost(&plans, &data, self.work.retries_failed())?;
         if self.dry_run {
-            self.tell(&introduction(&study, &costs, false));
+            tell(&introduction(&study, &costs, false));
             return Ok(estimate(&study, &costs).print(self.print.format)?);
         }
-        self.tell(&introduction(&study, &costs, self.slurm));
+        tell(&introduction(&study, &costs, self.slurm));
         if self.slurm {
             return self.submit(&study, &plans, &data);
         }
@@ -153,21 +153,15 @@ impl Args {
         text + &self.work.data_dir_flag()
     }
 
-    fn tell(&self, text: &str) {
-        if !self.work.is_quiet() {
-            tell(text);
-        }
-    }
-
     fn draw(&self, study: &Study, subjects: &[Subject]) -> Result<Vec<FigureRecord>, CliError> {
         let mut records = Vec::new();
         for &subject in subjects {
-            let bar: ProgressBar = bar(!self.work.is_quiet(), &format!("{subject} {{bar:24}} {{percent}}%"));
+            let bar: ProgressBar = bar(&format!("{subject} {{bar:24}} {{percent}}%"));
             bar.set_length(1000);
             bar.enable_steady_tick(Duration::from_millis(200));
             let record = study.draw(subject, &|part| bar.set_position((1000.0 * part) as u64))?;
             bar.finish_and_clear();
-            self.tell(&format!("{subject}: {}", study.directory_of(subject).display()));
+            tell(&format!("{subject}: {}", study.directory_of(subject).display()));
             records.push(record);
         }
         Ok(records)
@@ -201,7 +195,7 @@ impl Args {
             row.insert("running".into(), submitted.draft.running.into());
             rows.push(row);
         }
-        self.tell(&format!("when `isinglass sweep status` says that all is done, `{}` draws the figures", self.command(study)));
+        tell(&format!("when `isinglass sweep status` says that all is done, `{}` draws the figures", self.command(study)));
         let mut answer = Answer::default();
         answer.fact("directory", study.directory.display().to_string());
         Ok(answer.rows("sweeps", rows).take().print(self.print.format)?)

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use isinglass_lab::run::Run;
 
 use super::CliError;
+use super::run::data::load_data;
 use super::run::ending::Ending;
 use super::run::perform::PerformArgs;
 
@@ -39,10 +40,10 @@ impl Args {
                 return self.perform.print(&self.directory, summary, &ending);
             }
             self.perform.say("the run has ended: packing its network");
-            let data = run.config().load_data(self.data_dir.as_deref())?;
+            let data = load_data(run.config(), self.data_dir.as_deref())?;
             return self.perform.pack(&run, &data, summary);
         }
-        let data = run.config().load_data(self.data_dir.as_deref())?;
+        let data = load_data(run.config(), self.data_dir.as_deref())?;
         self.perform.train(run, &data)
     }
 }

@@ -2,17 +2,16 @@
 
 mod records;
 
-use std::io::{self, IsTerminal};
 use std::time::Duration;
 
 use clap::ValueEnum;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use isinglass_lab::simulate::{Comparison, Measurement, Shown, Simulation, picture};
 use isinglass_theory::activation::FieldPair;
 use isinglass_theory::linspace;
 use isinglass_theory::{Correlation, MeanField};
 
 use super::output::{OutputArgs, ThreadsArgs, usage};
+use super::terminal::bar;
 use super::theory::carried::CarryArgs;
 use super::theory::network::{NetworkArgs, VarianceArgs, describe_network};
 use super::{CliError, Format};
@@ -95,10 +94,10 @@ pub struct Args {
     rows: Rows,
 
     #[command(flatten)]
-    threads: ThreadsArgs,
+    output: OutputArgs,
 
     #[command(flatten)]
-    output: OutputArgs,
+    threads: ThreadsArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -130,7 +129,8 @@ impl Args {
             ));
         }
         let simulation = self.simulation()?;
-        let bar = progress_bar();
+        let bar = bar("{bar:24} {percent}% of {len} networks, {eta} left");
+        bar.enable_steady_tick(Duration::from_millis(200));
         let mut outcomes = Vec::with_capacity(fields.len());
         for (index, field) in fields.iter().enumerate() {
             let measurement = simulation.run(field, &|done, of| {
@@ -199,14 +199,4 @@ impl Args {
             threads: self.threads.count(),
         })
     }
-}
-
-/// Drawn on a terminal only, and never into the result.
-fn progress_bar() -> ProgressBar {
-    let target = if io::stderr().is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-    let style =
-        ProgressStyle::with_template("{bar:40} {percent}% of {len} networks, {eta} left").unwrap_or_else(|_| ProgressStyle::default_bar());
-    let bar = ProgressBar::with_draw_target(Some(0), target).with_style(style);
-    bar.enable_steady_tick(Duration::from_millis(200));
-    bar
 }

@@ -11,7 +11,7 @@ use isinglass_lab::run::{Run, RunConfig, RunError, run_name};
 use isinglass_net::Carry;
 
 use super::CliError;
-use super::run::data::{DataArgs, FeaturesArgs};
+use super::run::data::{DataArgs, FeaturesArgs, load_data};
 use super::run::perform::PerformArgs;
 use settings::{InitArgs, MeansArgs, NetworkArgs, OptimiserArgs, RegularisationArgs, SelectionArgs};
 
@@ -87,7 +87,7 @@ impl Args {
             // Said before the data are read, which may take a while.
             return Err(RunError::Exists(out.clone()).into());
         }
-        let data = config.load_data(self.data.directory())?;
+        let data = load_data(&config, self.data.directory())?;
         if config.carry == Some(Carry::Auto)
             && let choice = config.carry_choice(&data)?
             && choice.carry

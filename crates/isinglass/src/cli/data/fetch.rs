@@ -1,8 +1,6 @@
 //! `isinglass data fetch`.
 
-use std::io::{self, IsTerminal};
-
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::ProgressBar;
 use isinglass_data::archive::{Archive, data_directory};
 use isinglass_data::fetch::{Fetched, Progress, fetch};
 
@@ -10,6 +8,7 @@ use super::DirectoryArgs;
 use crate::cli::CliError;
 use crate::cli::answer::{Answer, Record};
 use crate::cli::output::{FormatArgs, usage};
+use crate::cli::terminal::bar;
 
 /// Download a data set, or check the one that is here.
 ///
@@ -46,7 +45,7 @@ impl Args {
         }
         let mirrors = if self.mirror.is_empty() { archive.mirrors.to_vec() } else { self.mirror.iter().map(String::as_str).collect() };
         let data = data_directory(self.directory.given())?;
-        let bar = progress_bar();
+        let bar = bar("{msg} {bar:24} {bytes} of {total_bytes}, {eta} left");
         let fetched = fetch(&archive, &data, &mirrors, &mut |progress| show(&bar, progress));
         bar.finish_and_clear();
         let mut answer = Answer::default();
@@ -64,14 +63,6 @@ fn describe(file: &Fetched, sha256: &str) -> Record {
     record.insert("status".into(), if file.downloaded { "downloaded" } else { "present" }.into());
     record.insert("sha256".into(), sha256.into());
     record
-}
-
-/// Drawn on a terminal only, and never into the result.
-fn progress_bar() -> ProgressBar {
-    let target = if io::stderr().is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-    let style = ProgressStyle::with_template("{msg} {bar:30} {bytes} of {total_bytes}, {eta} left")
-        .unwrap_or_else(|_| ProgressStyle::default_bar());
-    ProgressBar::with_draw_target(None, target).with_style(style)
 }
 
 fn show(bar: &ProgressBar, Progress { file, received, total }: Progress<'_>) {

@@ -2,8 +2,40 @@
 
 use std::path::{Path, PathBuf};
 
-use isinglass_lab::run::RunConfig;
+use std::time::Instant;
+
+use isinglass_data::Dataset;
+use isinglass_data::archive::{Archive, data_directory};
+use isinglass_lab::run::{RunConfig, RunError};
 use isinglass_net::Features;
+
+use crate::cli::terminal::detail;
+
+/// Reads the data of a run; with --verbose, says from which files and how long it took.
+pub fn load_data(config: &RunConfig, directory: Option<&Path>) -> Result<Dataset, RunError> {
+    let began = Instant::now();
+    let data = config.load_data(directory)?;
+    for file in files(config, directory) {
+        detail(|| format!("data file {}", file.display()));
+    }
+    detail(|| {
+        let (name, train, test) = (&data.name, data.train.len(), data.test.len());
+        format!("{name}: {train} training and {test} test examples, read in {:.2} s", began.elapsed().as_secs_f64())
+    });
+    Ok(data)
+}
+
+/// The files that data are read from; none if they are generated.
+fn files(config: &RunConfig, directory: Option<&Path>) -> Vec<PathBuf> {
+    if config.train_images.is_some() {
+        let named = [&config.train_images, &config.train_labels, &config.test_images, &config.test_labels];
+        return named.into_iter().flatten().cloned().collect();
+    }
+    let remembered = config.data_dir.as_deref().filter(|remembered| remembered.is_dir());
+    let archive = config.data.as_deref().and_then(Archive::named);
+    let found = archive.zip(data_directory(directory.or(remembered)).ok()).map(|(archive, data)| archive.find(&data));
+    found.into_iter().flatten().flatten().collect()
+}
 
 /// A data set by name, or files of one's own.
 #[derive(Debug, clap::Args)]

@@ -64,13 +64,13 @@ impl Ending {
     }
 
     /// Packs the last checkpoint of a run that has ended, if it followed a recipe.
-    pub fn pack(run: &Run, data: &Dataset, threads: usize, quiet: bool) -> Result<Self, CliError> {
+    pub fn pack(run: &Run, data: &Dataset, threads: usize) -> Result<Self, CliError> {
         if let Some(ending) = Self::without_file(run.config()) {
             return Ok(ending);
         }
         let file = run.directory().join(MODEL);
         let checkpoint = read_checkpoint(run.directory(), LAST)?;
-        let written = Packing { draws: None, threads, quiet }.write(&file, &checkpoint, Some(data))?;
+        let written = Packing { draws: None, threads }.write(&file, &checkpoint, Some(data))?;
         let Written { model, bytes, score, .. } = written;
         let score = score.expect("the data are given");
         Ok(PackedRun::ending(file, &model, bytes, score, &data.name))

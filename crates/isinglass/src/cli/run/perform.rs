@@ -20,19 +20,14 @@ use crate::cli::{CliError, Format};
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "How it is done and shown")]
 pub struct PerformArgs {
-    #[command(flatten)]
-    threads: ThreadsArgs,
-
     /// Save the last checkpoint also after every N steps, not after epochs only
     #[arg(long, value_name = "N")]
     checkpoint_steps: Option<NonZeroU64>,
 
-    /// Show no progress
-    #[arg(long)]
-    quiet: bool,
-
     #[command(flatten)]
     output: OutputArgs,
+    #[command(flatten)]
+    threads: ThreadsArgs,
 }
 
 impl PerformArgs {
@@ -46,11 +41,9 @@ impl PerformArgs {
         self.output.format()
     }
 
-    /// Says something beside the result, unless nothing is to be said.
+    /// Says something beside the result.
     pub fn say(&self, message: &str) {
-        if !self.quiet {
-            tell(message);
-        }
+        tell(message);
     }
 
     /// Trains to the end, packs the network if the run follows a recipe, and prints the result.
@@ -58,12 +51,10 @@ impl PerformArgs {
         Ending::check_target(&run)?;
         let signals = Signals::listen()?;
         let options = Options { threads: self.threads.count(), checkpoint_steps: self.checkpoint_steps, checkpoint_interval: None };
-        let mut watcher = Watcher::new(self.quiet);
+        let mut watcher = Watcher::new();
         let (config, directory) = (run.config().clone(), run.directory().to_owned());
         let result = run.train(data, &options, signals.asked(), &mut |event| {
-            if let Event::Ready(ready) = &event
-                && !self.quiet
-            {
+            if let Event::Ready(ready) = &event {
                 introduce(ready, &config, data, &directory);
             }
             watcher.watch(&event);
@@ -78,7 +69,7 @@ impl PerformArgs {
 
     /// Packs the network of a run that has ended, if it followed a recipe, and prints the result.
     pub fn pack(&self, run: &Run, data: &Dataset, summary: Value) -> Result<(), CliError> {
-        let ending = Ending::pack(run, data, self.threads.count(), self.quiet)?;
+        let ending = Ending::pack(run, data, self.threads.count())?;
         self.print(run.directory(), summary, &ending)
     }
 

@@ -7,9 +7,10 @@ use isinglass_data::Dataset;
 use isinglass_lab::run::{BEST, LAST, RunConfig, RunError, check_fit, examples, read_checkpoint, read_config};
 use isinglass_net::{Checkpoint, Partition};
 
-use super::data::DataArgs;
+use super::data::{DataArgs, load_data};
 use crate::cli::CliError;
 use crate::cli::output::usage;
+use crate::cli::terminal::note;
 
 /// Which network.
 #[derive(Debug, clap::Args)]
@@ -82,7 +83,7 @@ impl SubjectArgs {
             }
         };
         self.data.apply(&mut config);
-        let mut data = config.load_data(self.data.directory())?;
+        let mut data = load_data(&config, self.data.directory())?;
         // Labels that are words count in the network's classes, whichever of them these files hold.
         match (checkpoint.network().class_names(), data.train.class_names()) {
             (Some(names), Some(_)) => data = data.in_classes(names)?,
@@ -100,7 +101,7 @@ impl SubjectArgs {
             Ok((_, data)) => Some(data),
             Err(error) if self.data.is_given() || self.data.directory().is_some() => return Err(error),
             Err(error) => {
-                eprintln!("note: data not found; checking with random images only: {error}");
+                note(&format!("data not found; checking with random images only: {error}"));
                 None
             }
         };
@@ -114,8 +115,8 @@ impl SubjectArgs {
         let partition = if checkpoint.was_trained_on(&examples(&data.train, data.classes)?) {
             checkpoint.partition().clone()
         } else {
-            eprintln!(
-                "note: these are not the training examples of the run; \"train\" and \"validation\" are examples that the network has never seen"
+            note(
+                "these are not the training examples of the run; \"train\" and \"validation\" are examples that the network has never seen",
             );
             Partition::new(data.train.len(), checkpoint.train_config()).map_err(RunError::from)?
         };

@@ -15,17 +15,15 @@ const PARTS: f64 = 1000.0;
 /// Watches a sweep.
 pub struct Watcher {
     bar: ProgressBar,
-    quiet: bool,
     on_terminal: bool,
     directory: PathBuf,
     standing: Standing,
 }
 
 impl Watcher {
-    pub fn new(quiet: bool, directory: &Path) -> Self {
+    pub fn new(directory: &Path) -> Self {
         Self {
-            bar: bar(!quiet, "{bar:24} {percent}%, {msg}"),
-            quiet,
+            bar: bar("{bar:24} {percent}%, {msg}"),
             on_terminal: io::stderr().is_terminal(),
             directory: directory.to_owned(),
             standing: Standing::default(),
@@ -42,14 +40,12 @@ impl Watcher {
         match event {
             Event::Planned(plan) => {
                 self.standing = Standing { cells: plan.cells, ..Standing::default() };
-                if !self.quiet {
-                    tell(&introduction(plan, &self.directory));
-                }
+                tell(&introduction(plan, &self.directory));
                 self.bar.set_length(PARTS as u64);
             }
             Event::Ended(cell, record, standing) => {
                 self.standing = **standing;
-                if !self.quiet && (!self.on_terminal || record.is_failed()) {
+                if !self.on_terminal || record.is_failed() {
                     self.bar.suspend(|| tell(&describe_end(cell, record, standing)));
                 }
             }

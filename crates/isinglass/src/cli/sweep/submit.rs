@@ -62,10 +62,6 @@ pub struct Args {
     #[arg(long, value_name = "SECONDS", default_value_t = 5.0, allow_hyphen_values = true)]
     checkpoint_seconds: f64,
 
-    /// Say nothing on standard error
-    #[arg(long)]
-    quiet: bool,
-
     #[command(flatten)]
     print: FormatArgs,
 
@@ -149,19 +145,13 @@ impl Args {
         if self.dry_run {
             let sweep = Sweep::draft(out, grid, *keep_runs)?;
             let draft = sweep.draft_submission(&data, &options)?;
-            self.tell(&describe(&draft));
+            tell(&describe(&draft));
             return self.print_draft(&sweep, &draft);
         }
         let sweep = Sweep::create(out, grid, *keep_runs)?;
         let submitted = sweep.submit(&data, &options)?;
-        self.tell(&describe(&submitted.draft));
+        tell(&describe(&submitted.draft));
         Ok(answer(&sweep, &submitted.draft).print(self.print.format)?)
-    }
-
-    fn tell(&self, text: &str) {
-        if !self.quiet {
-            tell(text);
-        }
     }
 
     fn options(&self) -> Result<SubmitOptions, CliError> {

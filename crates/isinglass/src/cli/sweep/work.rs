@@ -29,10 +29,6 @@ pub struct WorkArgs {
     /// How often a cell saves its state
     #[arg(long, value_name = "SECONDS", default_value_t = 5.0, allow_hyphen_values = true)]
     checkpoint_seconds: f64,
-
-    /// Show no progress
-    #[arg(long)]
-    quiet: bool,
 }
 
 impl WorkArgs {
@@ -54,11 +50,6 @@ impl WorkArgs {
     /// Whether cells that have failed are run again.
     pub fn retries_failed(&self) -> bool {
         self.retry_failed
-    }
-
-    /// Whether nothing is said on the way.
-    pub fn is_quiet(&self) -> bool {
-        self.quiet
     }
 
     /// How often a cell saves its state.
@@ -139,7 +130,7 @@ impl Args {
 pub fn perform(sweep: &Sweep, data: &SweepData, args: &WorkArgs, cells: Option<Vec<Entry>>, command: &str) -> Result<(), CliError> {
     let options = args.options(cells)?;
     let signals = Signals::listen()?;
-    let mut watcher = Watcher::new(args.quiet, sweep.directory());
+    let mut watcher = Watcher::new(sweep.directory());
     let result = sweep.work(data, &options, signals.asked(), &mut |event| watcher.watch(&event));
     watcher.end();
     match result {

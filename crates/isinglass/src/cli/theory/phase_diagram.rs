@@ -1,9 +1,8 @@
 //! `isinglass theory phase-diagram`.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 
 use clap::ValueEnum;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use isinglass_lab::chart::Figure;
 use isinglass_lab::phase_diagram::{CarriedDiagram, CarriedQuantity, Cell, PhaseDiagram, Quantity};
 use isinglass_lab::verdict;
@@ -15,6 +14,8 @@ use super::carried::{CarriedPlane, CarryArgs};
 use super::network::{NetworkArgs, OutputArgs, describe_network, usage, weight_variance_key};
 use super::range::{Grid, Range};
 use crate::cli::answer::{Answer, Record, number};
+use crate::cli::output::ThreadsArgs;
+use crate::cli::terminal::bar;
 use crate::cli::{CliError, Format};
 use isinglass_lab::csv;
 
@@ -36,13 +37,17 @@ pub struct Args {
     question: Question,
     #[command(flatten)]
     output: OutputArgs,
+    #[command(flatten)]
+    threads: ThreadsArgs,
 }
 
 impl Args {
     pub fn run(self) -> Result<(), CliError> {
         let (plot, format) = (self.output.plot()?, self.output.format());
-        let bar = progress_bar(self.question.grid.rows);
-        let plane = self.question.compute(&|rows| bar.set_position(rows as u64))?;
+        let bar = bar("{bar:24} {percent}% of {len} rows, {eta} left");
+        bar.set_length(self.question.grid.rows as u64);
+        let question = Question { threads: self.threads.count(), ..self.question };
+        let plane = question.compute(&|rows| bar.set_position(rows as u64))?;
         bar.finish_and_clear();
         if let Some(path) = plot {
             plane.figure()?.save(path)?;
@@ -86,8 +91,8 @@ pub struct Question {
     #[arg(long, allow_hyphen_values = true, requires = "carry")]
     pub depth: Option<usize>,
 
-    /// Number of threads [default: one per core]
-    #[arg(long, default_value_t = 0, hide_default_value = true)]
+    /// Number of threads; 0 is one per core.
+    #[arg(skip)]
     pub threads: usize,
 }
 
@@ -206,14 +211,6 @@ fn line_inside(network: &RandomNetwork, critical: &CriticalSet, y: Range) -> Res
         }
     }
     Ok(line)
-}
-
-/// Drawn on a terminal only, and never into the result.
-pub(super) fn progress_bar(rows: usize) -> ProgressBar {
-    let target = if io::stderr().is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-    let style =
-        ProgressStyle::with_template("{bar:40} {percent}% of {len} rows, {eta} left").unwrap_or_else(|_| ProgressStyle::default_bar());
-    ProgressBar::with_draw_target(Some(rows as u64), target).with_style(style)
 }
 
 impl PlainPlane {
