@@ -10,6 +10,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use isinglass_files::did_you_mean;
 use thiserror::Error;
 
 /// The error type of this crate.
@@ -26,7 +27,7 @@ pub enum Error {
     },
 
     /// No data set has this name.
-    #[error("unknown data set {0:?}: use digits, mnist or fashion-mnist")]
+    #[error("unknown data set {name:?}{}: use digits, mnist or fashion-mnist", did_you_mean(.0, ["digits", "mnist", "fashion-mnist"]), name = .0)]
     UnknownDataset(String),
 
     /// A data set that must be fetched first was not found.

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use crate::shell;
+
 /// The error type of runs.
 #[derive(Debug, Error)]
 #[non_exhaustive]
@@ -17,9 +19,9 @@ pub enum RunError {
     Data(#[from] isinglass_data::Error),
     /// The directory holds a run, or something else.
     #[error(
-        "{} is not empty, and a run is never overwritten: go on with it by `isinglass resume {}`, or choose another directory with --out",
+        "{} is not empty, and a run is never overwritten: resume it with `isinglass resume {}`, or choose another directory with --out",
         .0.display(),
-        .0.display()
+        shell::path(.0)
     )]
     Exists(PathBuf),
     /// The directory cannot be made.
@@ -34,7 +36,7 @@ pub enum RunError {
     #[error("{} holds no run: there is no config.toml in it", .0.display())]
     NoRun(PathBuf),
     /// The run has no checkpoint to look at.
-    #[error("{} holds no {file}: no epoch was finished; go on with `isinglass resume {}`", .directory.display(), .directory.display())]
+    #[error("{} holds no {file}: no epoch has been finished; resume the run with `isinglass resume {}`", .directory.display(), shell::path(.directory))]
     NoCheckpoint {
         /// The run's directory.
         directory: PathBuf,

@@ -1,7 +1,7 @@
 //! The settings of a run as flags. A flag that is not given leaves the setting as it is.
 
 use clap::ValueEnum;
-use isinglass_lab::run::RunConfig;
+use isinglass_lab::run::{RunConfig, parse_neuron};
 use isinglass_net::{Carry, Goal, Init, Means, Neuron, Optimizer, Schedule, Surrogate};
 
 /// Puts what was given in place of what is there.
@@ -62,7 +62,7 @@ pub struct NetworkArgs {
     surrogate: Option<Surrogate>,
 
     /// sign, probit:α, logistic:α, erf:a (= erf(a·h)), tanh:k (= tanh(k·h)) [default: sign, for lrt-binary logistic:1, for lrt-continuous and continuous tanh:1]
-    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
+    #[arg(long, value_name = "NAME", allow_hyphen_values = true, value_parser = parse_neuron)]
     neuron: Option<Neuron>,
 
     /// Add each hidden layer's field to the one before, from the second on, where widths are equal: auto (where the theory says that plain layers cannot reach the depth), on or off; alone: on [default: auto; with --config: the file's, else off]
