@@ -11,4 +11,4 @@ pub mod simulate;
 pub mod verdict;
 
 pub use isinglass_chart as chart;
-pub use isinglass_runs::{csv, provenance, recipe, replace, run, sweep, words};
+pub use isinglass_runs::{csv, provenance, recipe, replace, run, shell, sweep, words};

@@ -5,5 +5,6 @@ pub mod provenance;
 pub mod recipe;
 pub mod replace;
 pub mod run;
+pub mod shell;
 pub mod sweep;
 pub mod words;

@@ -10,6 +10,7 @@ use super::section::{Section, Writer, shown};
 use super::source::Kind;
 use super::{ReportError, table};
 use isinglass_chart::{Figure, plain};
+use isinglass_runs::shell;
 use isinglass_runs::sweep::picture::{PictureError, Results, View, column_label, value_text};
 use isinglass_runs::sweep::{Row, SWEEP, Sweep, SweepError};
 
@@ -220,7 +221,8 @@ fn write_cells(sweep: &Sweep, rows: &[Row], writer: &mut Writer) {
         table::write(html, &header, &lines);
         if rows.len() > SHOWN {
             html.open("p", &[]).text("All of them: ");
-            html.element("code", &[], &format!("isinglass sweep collect {} --format csv", shown(sweep.directory()))).close("p");
+            html.element("code", &[], &format!("isinglass sweep collect {} --format csv", shell::word(&shown(sweep.directory()))))
+                .close("p");
         }
     });
 }

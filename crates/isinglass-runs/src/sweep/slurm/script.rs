@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::SlurmError;
+use crate::shell;
 
 /// Options of sbatch that a submission sets itself, or could not live with.
 const OWN: [&str; 15] = [
@@ -126,19 +127,19 @@ pub(crate) fn script(job: &Job<'_>, resources: &Resources) -> Result<String, Slu
     lines.extend(resources.lines()?);
     lines.push(String::new());
     for (name, value) in job.variables {
-        lines.push(format!("export {name}={}", shell_quoted(value)));
+        lines.push(format!("export {name}={}", shell::word(value)));
     }
     lines.push(
         r#"echo "task $SLURM_ARRAY_TASK_ID of job $SLURM_ARRAY_JOB_ID on $SLURMD_NODENAME, start $((${SLURM_RESTART_COUNT:-0} + 1)), $(date -u +%Y-%m-%dT%H:%M:%SZ)""#
             .to_owned(),
     );
-    lines.push(format!("exec {} sweep work {} \\", shell_quoted(path_text(job.executable)?), shell_quoted(path_text(job.sweep)?)));
+    lines.push(format!("exec {} sweep work {} \\", shell::word(path_text(job.executable)?), shell::word(path_text(job.sweep)?)));
     if let Some(directory) = job.data_dir {
-        lines.push(format!("  --data-dir {} \\", shell_quoted(path_text(directory)?)));
+        lines.push(format!("  --data-dir {} \\", shell::word(path_text(directory)?)));
     }
     lines.push(format!("  --checkpoint-seconds {} \\", job.checkpoint_seconds));
     let list = path_text(job.directory)?.to_owned() + "/tasks.txt";
-    lines.push(format!("  --task-list {} --task \"$SLURM_ARRAY_TASK_ID\" --threads \"$SLURM_CPUS_PER_TASK\"", shell_quoted(&list)));
+    lines.push(format!("  --task-list {} --task \"$SLURM_ARRAY_TASK_ID\" --threads \"$SLURM_CPUS_PER_TASK\"", shell::word(&list)));
     Ok(lines.join("\n") + "\n")
 }
 
@@ -159,11 +160,6 @@ fn quoted(what: &str, value: &str) -> Result<String, SlurmError> {
     }
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-.,:+/@%=[]*".contains(c);
     Ok(if value.chars().all(is_plain) { value.to_owned() } else { format!("\"{}\"", value.replace('"', "\\\"")) })
-}
-
-/// A text as a word of the shell.
-fn shell_quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 #[cfg(test)]
@@ -197,7 +193,7 @@ mod tests {
 #SBATCH --cpus-per-task=1
 
 echo "task $SLURM_ARRAY_TASK_ID of job $SLURM_ARRAY_JOB_ID on $SLURMD_NODENAME, start $((${SLURM_RESTART_COUNT:-0} + 1)), $(date -u +%Y-%m-%dT%H:%M:%SZ)"
-exec '/opt/bin/isinglass' sweep work '/data/it'\''s 100%' \
+exec /opt/bin/isinglass sweep work '/data/it'\''s 100%' \
   --checkpoint-seconds 5 \
   --task-list '/data/it'\''s 100%/slurm/x/tasks.txt' --task "$SLURM_ARRAY_TASK_ID" --threads "$SLURM_CPUS_PER_TASK"
 "#
