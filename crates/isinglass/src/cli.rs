@@ -2,11 +2,13 @@
 
 pub(crate) mod answer;
 mod bench;
+mod completions;
 mod data;
 mod evaluate;
 mod export;
 mod global;
 mod inspect;
+mod man;
 mod output;
 mod pack;
 mod packed;
@@ -29,6 +31,7 @@ use std::time::Instant;
 
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand, ValueEnum};
+use isinglass_lab::shell;
 use thiserror::Error;
 
 /// Runs the command line, the name of the program first, and returns its exit code.
@@ -70,16 +73,30 @@ fn usage_error(error: &clap::Error, color: style::Color) -> u8 {
         let _ = write!(io::stderr(), "{}", color.stderr().help(&text));
         return 2;
     }
-    let sentence: Vec<&str> = text.lines().take_while(|line| !line.is_empty()).map(str::trim).collect();
-    let sentence = sentence.join(" ");
     let _speaking = terminal::Speech { color, ..Default::default() }.begin();
-    terminal::error(&format!("{} (try --help)", sentence.strip_prefix("error: ").unwrap_or(&sentence)));
+    terminal::error(&format!("{} (try --help)", in_one_sentence(&text)));
     2
 }
 
+/// What clap says of a mistake, with its tips: the paragraphs before the usage, in one line.
+fn in_one_sentence(text: &str) -> String {
+    let is_usage = |paragraph: &str| paragraph.starts_with("Usage:") || paragraph.starts_with("For more information");
+    let in_one_line = |paragraph: &str| paragraph.lines().map(str::trim).collect::<Vec<_>>().join(" ");
+    let paragraphs: Vec<String> = text.trim().split("\n\n").take_while(|paragraph| !is_usage(paragraph)).map(in_one_line).collect();
+    let sentence = paragraphs.join("; ");
+    sentence.strip_prefix("error: ").unwrap_or(&sentence).to_owned()
+}
+
+/// What every command returns.
+const EXIT_CODES: &str = "Exit codes:
+  0         done
+  1         something went wrong on the way: a full disk, a failed download, training that diverges, failed cells
+  2         wrong usage or wrong input; nothing was changed
+  130, 143  stopped by Ctrl-C (SIGINT) or SIGTERM; runs and sweeps have saved their state and can be resumed";
+
 /// Deep neural networks of ±1 weights and neurons.
 #[derive(Debug, Parser)]
-#[command(name = "isinglass", version, about, long_about = None, arg_required_else_help = true)]
+#[command(name = "isinglass", version, about, long_about = None, arg_required_else_help = true, after_help = EXIT_CODES)]
 struct Cli {
     #[command(flatten)]
     global: global::GlobalArgs,
@@ -112,9 +129,12 @@ enum Command {
     Simulate(Box<simulate::Args>),
     Reproduce(Box<reproduce::Args>),
 
-    /// Data sets: which there are, fetching them, looking at them
+    /// Data sets: list, fetch and show them
     #[command(subcommand)]
     Data(data::Command),
+
+    Completions(completions::Args),
+    Man(man::Args),
 }
 
 impl Cli {
@@ -149,6 +169,8 @@ impl Command {
             Self::Simulate(args) => args.run(),
             Self::Reproduce(args) => args.run(),
             Self::Data(command) => command.run(),
+            Self::Completions(args) => args.run(),
+            Self::Man(args) => args.run(),
         }
     }
 }
@@ -186,7 +208,7 @@ pub enum CliError {
     #[error(transparent)]
     Report(#[from] isinglass_lab::report::ReportError),
     /// A signal stopped a sweep.
-    #[error("stopped with {done} of {cells} cells done; `{command}` goes on from there")]
+    #[error("stopped with {done} of {cells} cells done; resume with `{command}`")]
     SweepStopped {
         /// Cells with a result.
         done: usize,
@@ -198,7 +220,7 @@ pub enum CliError {
         signal: u8,
     },
     /// A sweep has come to its end, but some of its cells have not.
-    #[error("{failed} of {cells} cells failed: `isinglass sweep status {}` says why, --retry-failed runs them again", .directory.display())]
+    #[error("{failed} of {cells} cells failed: `isinglass sweep status {}` says why, --retry-failed runs them again", shell::path(.directory))]
     CellsFailed {
         /// Cells with an error.
         failed: usize,
@@ -208,7 +230,7 @@ pub enum CliError {
         directory: PathBuf,
     },
     /// Cells that a figure needs wait in a queue, to be run elsewhere.
-    #[error("{cells} cells of {} are in Slurm's queue or running there: run this again when `isinglass sweep status` says that they are done, or cancel their job", .directory.display())]
+    #[error("{cells} cells of {} are in Slurm's queue or running there: run this again when `isinglass sweep status {}` says that they are done, or cancel their job", .directory.display(), shell::path(.directory))]
     Queued {
         /// How many.
         cells: usize,
@@ -231,7 +253,7 @@ pub enum CliError {
     #[error(transparent)]
     Simulate(#[from] isinglass_lab::simulate::SimulateError),
     /// A signal stopped a run.
-    #[error("stopped after step {} of {}; `isinglass resume {}` goes on from there", .progress.step, .progress.steps, .directory.display())]
+    #[error("stopped after step {} of {}; resume with `isinglass resume {}`", .progress.step, .progress.steps, shell::path(.directory))]
     Stopped {
         /// Where the run is kept.
         directory: PathBuf,
@@ -269,11 +291,13 @@ impl From<isinglass_lab::reproduce::ReproduceError> for CliError {
 impl CliError {
     /// 2 for what the user can change, 1 for what went wrong on the way.
     pub fn exit_code(&self) -> u8 {
+        use isinglass_lab::chart::ChartError;
         use isinglass_lab::replace::ReplaceError;
         use isinglass_lab::report::ReportError;
         use isinglass_lab::reproduce::ReproduceError;
         use isinglass_lab::simulate::SimulateError;
         use isinglass_lab::sweep::SweepError;
+        use isinglass_lab::sweep::picture::PictureError;
         use isinglass_lab::sweep::slurm::SlurmError;
         use isinglass_theory::Error as TheoryError;
         match self {
@@ -285,6 +309,7 @@ impl CliError {
             Self::Run(error) if broke_off(error) => 1,
             Self::Net(isinglass_net::Error::PackedDiffers { .. }) | Self::Replace(ReplaceError::Write { .. }) => 1,
             Self::Report(ReportError::Write { .. }) => 1,
+            Self::Chart(ChartError::Write { .. }) | Self::SweepPicture(PictureError::Chart(ChartError::Write { .. })) => 1,
             Self::Sweep(SweepError::Write { .. })
             | Self::CellsFailed { .. }
             | Self::Queued { .. }

@@ -128,7 +128,7 @@ fn a_signal_stops_a_sweep_at_once_and_says_how_to_go_on() {
     let message = String::from_utf8(output.stderr).unwrap();
     assert_eq!(
         (output.status.code(), message.as_str()),
-        (Some(130), "stopped with 0 of 3 cells done; `isinglass sweep run grid.toml --out a` goes on from there\n")
+        (Some(130), "stopped with 0 of 3 cells done; resume with `isinglass sweep run grid.toml --out a`\n")
     );
     let status = home.json("sweep status a");
     assert_eq!((&status["running"], &status["waiting"]), (&0.into(), &3.into()));

@@ -2,7 +2,7 @@
 
 mod rows;
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::time::{Duration, Instant};
 
 use isinglass_bits::{Isa, PackedModel, Predictor};
@@ -10,12 +10,12 @@ use isinglass_lab::words::digits;
 use isinglass_net::{Examples, Inference, Network, Rng, Values};
 use serde_json::json;
 
+use super::CliError;
 use super::answer::{Answer, Record, write_columns};
-use super::output::{FormatArgs, ThreadsArgs, usage};
+use super::output::{TableArgs, ThreadsArgs, rows_among, usage};
 use super::packed::{ModelArgs, shape_text};
 use super::run::progress::bar;
 use super::run::tables::grouped;
-use super::{CliError, Format};
 use rows::RowNetwork;
 
 /// Times a packed network against the same network in floats, in turns.
@@ -24,6 +24,7 @@ use rows::RowNetwork;
 /// row, batches on isinglass' own kernels for training (row by row as well if layers carry their sums). Both see the same random images, and how often they agree on the class is printed. Times are medians over rounds in which both sides take
 /// turns. The environment variable ISINGLASS_SIMD (avx512, avx2, neon, scalar) chooses the instruction set.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("rows", rows_among(&["measurements", "facts"])))]
 #[command(after_help = "Examples:
   isinglass bench model.safetensors
   isinglass bench model.safetensors --threads 1 --seconds 10 --format json
@@ -37,7 +38,7 @@ pub struct Args {
     seconds: f64,
 
     #[command(flatten)]
-    output: FormatArgs,
+    output: TableArgs,
     #[command(flatten)]
     threads: ThreadsArgs,
 }
@@ -101,17 +102,15 @@ impl Args {
         bar.finish_and_clear();
         let agreement = agreement(&model, &floats, &images, &labels, threads)?;
         let isa = Isa::best().name();
-        if self.output.format == Format::Table {
-            let mut out = io::stdout().lock();
-            writeln!(out, "{}, {isa}, medians in turns\n", shape_text(&model))?;
-            write_columns(&mut out, &rows.iter().map(table_row).collect::<Vec<_>>())?;
-            writeln!(out, "\nboth find the same class for {} of {} images", grouped(agreement), grouped(labels.len()))?;
-            return Ok(());
-        }
+        let shown: Vec<Record> = rows.iter().map(table_row).collect();
         let mut answer = Answer::default();
         answer.fact("shape", shape_text(&model)).fact("isa", isa).fact("agreeing_images", agreement).fact("images", labels.len());
         answer.rows("measurements", rows);
-        Ok(answer.print(self.output.format)?)
+        self.output.print_with(answer, |out| {
+            writeln!(out, "{}, {isa}, medians in turns\n", shape_text(&model))?;
+            write_columns(out, &shown)?;
+            writeln!(out, "\nboth find the same class for {} of {} images", grouped(agreement), grouped(labels.len()))
+        })
     }
 }
 

@@ -5,18 +5,19 @@ use std::sync::atomic::AtomicBool;
 use isinglass_lab::run::{Evaluation, Sampling, check_samples};
 use serde_json::Value;
 
+use super::CliError;
 use super::answer::{Answer, to_record};
-use super::output::{FormatArgs, ThreadsArgs};
+use super::output::{TableArgs, ThreadsArgs, rows_among};
 use super::run::progress::bar;
 use super::run::subject::SubjectArgs;
 use super::run::tables;
-use super::{CliError, Format};
 
 /// Accuracy and negative log-likelihood of a trained network.
 ///
 /// For the surrogate, the deterministic binary network sign(M), and stochastic binary networks drawn from the means, whose class probabilities are averaged over K samples. test has all test
 /// examples, train those the run trained with, validation those it held out. Accuracies in JSON and CSV are fractions.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("rows", rows_among(&["scores", "facts"])))]
 #[command(after_help = "Examples:
   isinglass evaluate runs/a --samples 5,100 --format json
   isinglass evaluate runs/a --checkpoint best
@@ -36,7 +37,7 @@ pub struct Args {
     #[command(flatten)]
     threads: ThreadsArgs,
     #[command(flatten)]
-    output: FormatArgs,
+    output: TableArgs,
 }
 
 impl Args {
@@ -60,12 +61,8 @@ impl Args {
         let evaluation = Evaluation::new(network, &subject.data, &subject.partition, &sampling, &never, &mut progress);
         bar.finish_and_clear();
         let record = to_record(&evaluation?);
-        let mut answer = Answer::default();
-        match self.output.format {
-            Format::Table => return Ok(tables::write_scores(&mut std::io::stdout().lock(), &Value::Object(record))?),
-            Format::Json => answer.facts(record),
-            Format::Csv => answer.rows("scores", tables::score_rows(&Value::Object(record))),
-        };
-        Ok(answer.print(self.output.format)?)
+        let result = Value::Object(record.clone());
+        let answer = Answer::default().facts(record).flat("scores", tables::score_rows(&result)).take();
+        self.output.print_with(answer, |out| tables::write_scores(out, &result))
     }
 }

@@ -77,8 +77,7 @@ impl Args {
             return Ok(writeln!(io::stdout().lock(), "{}: {} in {} bytes", path.display(), shape_text(&model), grouped(bytes.len()))?);
         }
         let mut answer = Answer::default();
-        answer.facts(to_record(&json!({
-            "file": path.display().to_string(),
+        answer.place("file", &path).facts(to_record(&json!({
             "to": self.to.name(),
             "bytes": bytes.len(),
             "shape": shape_text(&model),

@@ -5,12 +5,12 @@ use std::io::{self, Write};
 use isinglass_lab::run::Inspection;
 use serde_json::{Value, json};
 
+use super::CliError;
 use super::answer::{Answer, to_record};
-use super::output::{OutputArgs, ThreadsArgs, usage};
+use super::output::{OutputArgs, ThreadsArgs, rows_among, usage};
 use super::packed::PackedFile;
 use super::run::subject::SubjectArgs;
 use super::run::tables;
-use super::{CliError, Format};
 
 /// What a trained or packed network consists of and looks like inside, layer by layer.
 ///
@@ -20,6 +20,7 @@ use super::{CliError, Format};
 ///
 /// Of a packed network: what each layer takes in bits and in bytes of the file, its thresholds, some of its weights, whether it carries the sums of the layer before, and where it comes from.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("rows", rows_among(&["layers", "facts"])))]
 #[command(after_help = "Examples:
   isinglass inspect runs/a
   isinglass inspect runs/a --checkpoint best --plot insides.png
@@ -56,13 +57,8 @@ impl Args {
         if let Some(path) = plot {
             isinglass_lab::run::insides(&result)?.save(path)?;
         }
-        let mut answer = Answer::default();
-        match self.output.format() {
-            Format::Table => return Ok(write_tables(&mut io::stdout().lock(), &result)?),
-            Format::Json => answer.facts(to_record(&result)),
-            Format::Csv => answer.rows("layers", tables::layer_rows(&result)),
-        };
-        Ok(answer.print(self.output.format())?)
+        let answer = Answer::default().facts(to_record(&result)).flat("layers", tables::layer_rows(&result)).take();
+        self.output.print.print_with(answer, |out| write_tables(out, &result))
     }
 
     fn run_on_packed(&self, file: &PackedFile) -> Result<(), CliError> {
@@ -73,13 +69,9 @@ impl Args {
             return Err(usage("--checkpoint and --data are for runs and checkpoints; a packed network is looked at as it is"));
         }
         let result = file.describe();
-        let mut answer = Answer::default();
-        match self.output.format() {
-            Format::Table => return Ok(file.write_tables(&mut io::stdout().lock(), &result)?),
-            Format::Json => answer.facts(to_record(&result)),
-            Format::Csv => answer.rows("layers", result["layers"].as_array().into_iter().flatten().map(to_record).collect()),
-        };
-        Ok(answer.print(self.output.format())?)
+        let layers = result["layers"].as_array().into_iter().flatten().map(to_record).collect();
+        let answer = Answer::default().facts(to_record(&result)).flat("layers", layers).take();
+        self.output.print.print_with(answer, |out| file.write_tables(out, &result))
     }
 }
 

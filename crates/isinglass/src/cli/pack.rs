@@ -74,8 +74,7 @@ impl Args {
             return Ok(());
         }
         let mut answer = Answer::default();
-        answer.facts(to_record(&json!({
-            "file": self.output.display().to_string(),
+        answer.place("file", &self.output).facts(to_record(&json!({
             "bytes": bytes,
             "shape": shape_text(&model),
             "networks": model.networks().len(),

@@ -32,7 +32,8 @@ impl ModelArgs {
         if self.model.is_dir() {
             let name = self.model.display();
             return Err(usage(format!(
-                "{name} is a directory, not a packed network: `isinglass pack {name} -o model.safetensors` makes one"
+                "{name} is a directory, not a packed network: `isinglass pack {} -o model.safetensors` makes one",
+                isinglass_lab::shell::path(&self.model)
             )));
         }
         Ok(PackedModel::load(&self.model)?)

@@ -7,11 +7,11 @@ use isinglass_data::{Split, images};
 use isinglass_lab::run::RunConfig;
 use serde_json::{Value, json};
 
+use super::CliError;
 use super::answer::{Answer, Record, to_record};
-use super::output::{FormatArgs, ThreadsArgs, print_line, usage};
+use super::output::{TableArgs, ThreadsArgs, print_line, rows_among, usage};
 use super::packed::{ModelArgs, Score, predict_split};
 use super::run::data::load_data;
-use super::{CliError, Format};
 
 /// Predicts classes with a packed network.
 ///
@@ -19,6 +19,7 @@ use super::{CliError, Format};
 /// image in a file: a PNG of one image or of a sheet of them without gaps (bright on dark, as in MNIST; see --invert), .npy, IDX, or CSV without labels. A network trained on a table takes the
 /// table's real numbers, .npy or CSV, and rounds them by the rule in its file.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("rows", rows_among(&["predictions", "facts"])))]
 #[command(after_help = "Examples:
   isinglass predict model.safetensors --data mnist
   isinglass predict model.safetensors --data mnist --format csv      # every image
@@ -55,7 +56,7 @@ pub struct Args {
     #[command(flatten)]
     threads: ThreadsArgs,
     #[command(flatten)]
-    output: FormatArgs,
+    output: TableArgs,
 }
 
 impl Args {
@@ -89,12 +90,8 @@ impl Args {
         };
         let mut answer = Answer::default();
         answer.fact("images", prediction.len());
-        let rows = match self.output.format {
-            Format::Json => objects(&prediction),
-            _ => rows(&prediction, None),
-        };
-        answer.rows("predictions", rows);
-        Ok(answer.print(self.output.format)?)
+        answer.rows("predictions", objects(&prediction, None)).flat("predictions", rows(&prediction, None));
+        self.output.print(answer)
     }
 
     fn score(&self, model: &PackedModel) -> Result<(), CliError> {
@@ -105,19 +102,20 @@ impl Args {
         }
         let prediction = predict_split(model, &test, self.threads.count())?;
         let score = Score::new(&prediction, &test);
+        if self.output.is_for_reading() {
+            return Ok(print_line(&score.sentence(model, &name))?);
+        }
         let mut answer = Answer::default();
-        match self.output.format {
-            Format::Table => return Ok(print_line(&score.sentence(model, &name))?),
-            Format::Json => answer.facts(to_record(&json!({
-                "accuracy": score.accuracy(),
-                "images": score.examples,
-                "correct": score.correct,
-                "data": name,
-                "networks": model.networks().len(),
-            }))),
-            Format::Csv => answer.rows("predictions", rows(&prediction, Some(test.labels()))),
-        };
-        Ok(answer.print(self.output.format)?)
+        answer.facts(to_record(&json!({
+            "accuracy": score.accuracy(),
+            "images": score.examples,
+            "correct": score.correct,
+            "data": name,
+            "networks": model.networks().len(),
+        })));
+        let labels = Some(test.labels());
+        answer.rows("predictions", objects(&prediction, labels)).flat("predictions", rows(&prediction, labels));
+        self.output.print(answer)
     }
 
     /// The test images of what the flags name, else of what the network was packed with.
@@ -150,14 +148,17 @@ fn shape_of_images(model: &PackedModel) -> (usize, usize) {
     model.image().unwrap_or(if side * side == inputs { (side, side) } else { (1, inputs) })
 }
 
-/// An object for every example.
-fn objects(prediction: &Prediction) -> Vec<Record> {
+/// An object for every example, with its label where it has one.
+fn objects(prediction: &Prediction, labels: Option<&[u8]>) -> Vec<Record> {
     let object = |(image, &class): (usize, &usize)| {
         let probabilities = prediction.probabilities_of(image);
         let mut object =
             to_record(&json!({"image": image, "class": class, "probability": probabilities[class], "probabilities": probabilities}));
         if let Some(name) = prediction.name(image) {
             object.insert("name".to_owned(), name.into());
+        }
+        if let Some(labels) = labels {
+            object.insert("label".to_owned(), labels[image].into());
         }
         object
     };

@@ -8,17 +8,17 @@ use clap::builder::PossibleValuesParser;
 use indicatif::ProgressBar;
 use isinglass_data::archive::{ARCHIVES, data_directory};
 use isinglass_lab::reproduce::{Cost, FigureRecord, Plan, Scale, Study, Subject};
+use isinglass_lab::shell;
 use isinglass_lab::sweep::slurm::{Jobs, Packing, Standing, SubmitOptions};
 use isinglass_lab::sweep::{Sweep, SweepData, SweepError};
 
-use super::answer::{Answer, Record, number};
-use super::output::{program, usage};
+use super::CliError;
+use super::answer::{Answer, Record, number, to_record};
+use super::output::{TableArgs, program, rows_among, usage};
 use super::run::progress::{bar, tell};
 use super::sweep::progress::duration;
 use super::sweep::submit::{ResourceArgs, counted};
 use super::sweep::work::{WorkArgs, perform};
-use super::{CliError, Format};
-use crate::cli::output::FormatArgs;
 
 /// Make the paper's figures again, and say which of its claims hold.
 ///
@@ -29,6 +29,7 @@ use crate::cli::output::FormatArgs;
 /// Figures that need training are drawn from sweeps, in DIR/sweeps. They can be stopped at any moment; the same command goes on. At the scale of the paper they take a cluster: with --slurm they are
 /// submitted, and the same command without --slurm draws the figures when they are done. What they will take is said first.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("rows", rows_among(&["claims", "figures", "sweeps", "facts"])))]
 #[command(after_help = "Examples:
   isinglass reproduce all --scale quick --out figures
   isinglass reproduce fig1 fig3 fig4 --out figures
@@ -69,7 +70,7 @@ pub struct Args {
     work: WorkArgs,
 
     #[command(flatten)]
-    print: FormatArgs,
+    print: TableArgs,
 
     // The last, since a heading holds for all that follows.
     #[command(flatten)]
@@ -108,7 +109,7 @@ impl Args {
         let costs = study.cost(&plans, &data, self.work.retries_failed())?;
         if self.dry_run {
             tell(&introduction(&study, &costs, false));
-            return Ok(estimate(&study, &costs).print(self.print.format)?);
+            return self.print.print(estimate(&study, &costs));
         }
         tell(&introduction(&study, &costs, self.slurm));
         if self.slurm {
@@ -124,7 +125,7 @@ impl Args {
             }
         }
         let records = self.draw(&study, &subjects)?;
-        Ok(answer(&study, &records, self.print.format).print(self.print.format)?)
+        self.print.print(answer(&study, &records, &self.print))
     }
 
     fn study(&self) -> Result<Study, CliError> {
@@ -145,8 +146,8 @@ impl Args {
     /// What goes on after an interruption.
     fn command(&self, study: &Study) -> String {
         let mut text =
-            format!("isinglass reproduce {} --scale {} --out {}", self.figures.join(" "), study.scale.name(), self.out.display());
-        text += &format!(" --data {}", study.data);
+            format!("isinglass reproduce {} --scale {} --out {}", self.figures.join(" "), study.scale.name(), shell::path(&self.out));
+        text += &format!(" --data {}", shell::word(&study.data));
         if self.seed != 1 {
             text += &format!(" --seed {}", self.seed);
         }
@@ -187,6 +188,7 @@ impl Args {
             let submitted = sweep.submit(data, &options)?;
             let mut row = Record::new();
             row.insert("sweep".into(), sweep.directory().display().to_string().into());
+            row.insert("path".into(), row["sweep"].clone());
             row.insert("job".into(), submitted.job.into());
             row.insert("tasks".into(), submitted.draft.tasks().into());
             row.insert("cells".into(), submitted.draft.cells().into());
@@ -197,8 +199,8 @@ impl Args {
         }
         tell(&format!("when `isinglass sweep status` says that all is done, `{}` draws the figures", self.command(study)));
         let mut answer = Answer::default();
-        answer.fact("directory", study.directory.display().to_string());
-        Ok(answer.rows("sweeps", rows).take().print(self.print.format)?)
+        answer.place("directory", &study.directory);
+        self.print.print(answer.rows("sweeps", rows).take())
     }
 }
 
@@ -241,7 +243,7 @@ fn introduction(study: &Study, costs: &[Cost], is_elsewhere: bool) -> String {
 fn estimate(study: &Study, costs: &[Cost]) -> Answer {
     let core_seconds: f64 = costs.iter().map(|cost| cost.core_seconds).sum();
     let mut answer = Answer::default();
-    answer.fact("directory", study.directory.display().to_string()).fact("scale", study.scale.name()).fact("data", study.data.clone());
+    answer.place("directory", &study.directory).fact("scale", study.scale.name()).fact("data", study.data.clone());
     answer
         .fact("cells", costs.iter().map(|cost| cost.cells).sum::<usize>())
         .fact("waiting", costs.iter().map(|cost| cost.waiting).sum::<usize>());
@@ -260,29 +262,21 @@ fn estimate(study: &Study, costs: &[Cost]) -> Answer {
     answer.rows("sweeps", costs.iter().map(row).collect()).take()
 }
 
-/// The claims and what became of them; as JSON everything that is on record.
-fn answer(study: &Study, records: &[FigureRecord], format: Format) -> Answer {
+/// Everything that is on record, and as a table the claims and what became of them.
+fn answer(study: &Study, records: &[FigureRecord], print: &TableArgs) -> Answer {
     let mut answer = Answer::default();
-    if format != Format::Csv {
-        answer.fact("directory", study.directory.display().to_string()).fact("scale", study.scale.name()).fact("data", study.data.clone());
-    }
-    if format == Format::Json {
-        let rows = records.iter().filter_map(|record| match serde_json::to_value(record) {
-            Ok(serde_json::Value::Object(object)) => Some(object),
-            _ => None,
-        });
-        return answer.rows("figures", rows.collect()).take();
-    }
+    answer.place("directory", &study.directory).fact("scale", study.scale.name()).fact("data", study.data.clone());
+    answer.rows("figures", records.iter().map(to_record).collect());
     let row = |record: &FigureRecord, claim: &isinglass_lab::reproduce::Claim| {
         let mut row = Record::new();
         row.insert("figure".into(), record.figure.clone().into());
         row.insert("verdict".into(), claim.verdict.name().into());
         row.insert("claim".into(), claim.claim.clone().into());
-        if format == Format::Csv {
+        if !print.is_for_reading() {
             row.insert("evidence".into(), claim.evidence.clone().into());
         }
         row
     };
     let rows = records.iter().flat_map(|record| record.claims.iter().map(move |claim| row(record, claim)));
-    answer.rows("claims", rows.collect()).take()
+    answer.flat("claims", rows.collect()).take()
 }

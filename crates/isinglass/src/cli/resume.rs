@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use isinglass_lab::run::Run;
 
 use super::CliError;
+use super::output::rows_among;
 use super::run::data::load_data;
 use super::run::ending::Ending;
 use super::run::perform::PerformArgs;
@@ -14,6 +15,7 @@ use super::run::perform::PerformArgs;
 /// It ends with the very same checkpoints as if it had not been stopped, however it was: by Ctrl-C, kill -9, a power cut or a full disk. Settings are those of the run's config.toml
 /// and cannot be changed. A run that has ended is not trained further: its result is printed again, and if it follows a recipe its network is packed, unless that is done.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("rows", rows_among(&["scores", "layers", "facts"])))]
 #[command(after_help = "Examples:
   isinglass resume runs/a
   isinglass resume runs/a --threads 1 --format json")]

@@ -4,13 +4,14 @@ mod records;
 
 use std::time::Duration;
 
-use clap::ValueEnum;
 use isinglass_lab::simulate::{Comparison, Measurement, Shown, Simulation, picture};
 use isinglass_theory::activation::FieldPair;
 use isinglass_theory::linspace;
 use isinglass_theory::{Correlation, MeanField};
+use serde_json::Value;
 
-use super::output::{OutputArgs, ThreadsArgs, usage};
+use super::answer::{Answer, Record};
+use super::output::{OutputArgs, ThreadsArgs, rows_among, usage};
 use super::terminal::bar;
 use super::theory::carried::CarryArgs;
 use super::theory::network::{NetworkArgs, VarianceArgs, describe_network};
@@ -24,6 +25,7 @@ use super::{CliError, Format};
 ///
 /// With --carry every layer adds its field to the one before. The carried fields' mean square v_aa and Σ (spread) are given too, and the way back goes through both; there is no correlation map, since it is another one in every layer.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("rows", rows_among(&["layers", "map", "jacobians", "overall", "networks", "facts"])))]
 #[command(after_help = "Examples:
   isinglass simulate --model deterministic --neuron sign --sigma-m2 0.2,0.5,0.99 --sigma-b2 0.001 --width 1000 --realisations 50 --depth 30 --plot fig1.svg
   isinglass simulate --model lrt-continuous --neuron tanh --sigma-m2 0.9 --rows jacobians
@@ -89,10 +91,6 @@ pub struct Args {
     #[arg(long, default_value_t = 1)]
     seed: u64,
 
-    /// The rows that the table (with some of their columns) and CSV show; JSON has them all
-    #[arg(long, value_enum, default_value_t = Rows::Layers)]
-    rows: Rows,
-
     #[command(flatten)]
     output: OutputArgs,
 
@@ -100,7 +98,8 @@ pub struct Args {
     threads: ThreadsArgs,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+/// The tables of a network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Rows {
     /// Variances, covariance and correlation, layer by layer
     Layers,
@@ -110,6 +109,14 @@ enum Rows {
     Jacobians,
     /// The deviations of each quantity from the theory, all layers together
     Overall,
+}
+
+impl Rows {
+    fn named(name: &str) -> Option<Self> {
+        [("layers", Self::Layers), ("map", Self::Map), ("jacobians", Self::Jacobians), ("overall", Self::Overall)]
+            .into_iter()
+            .find_map(|(known, rows)| (known == name).then_some(rows))
+    }
 }
 
 /// One network, simulated and compared.
@@ -123,7 +130,8 @@ impl Args {
     pub fn run(self) -> Result<(), CliError> {
         let fields = self.fields()?;
         let plot = self.output.plot()?;
-        if self.carry.carry && self.rows == Rows::Map {
+        let chosen = self.output.print.rows();
+        if self.carry.carry && chosen == Some("map") {
             return Err(usage(
                 "--rows map: carried fields have no correlation map, it is another one in every layer; use layers, jacobians or overall",
             ));
@@ -146,20 +154,34 @@ impl Args {
                 outcomes.iter().map(|Outcome { field, measurement, comparison }| Shown { field, measurement, comparison }).collect();
             picture(&shown)?.save(path)?;
         }
-        let mut answer = super::answer::Answer::default();
+        let mut answer = Answer::default();
         answer.facts(describe_network(fields[0].network())).facts(records::simulation(&simulation));
-        let rows: Vec<_> = match self.output.format() {
-            Format::Json => outcomes.iter().map(records::network).collect::<Result<_, _>>()?,
-            Format::Csv => outcomes.iter().flat_map(|outcome| records::rows(outcome, self.rows)).collect(),
-            Format::Table => outcomes.iter().flat_map(|outcome| records::brief_rows(outcome, self.rows)).collect(),
-        };
-        if self.output.format() == Format::Table {
-            // A paragraph each.
-            for (index, outcome) in outcomes.iter().enumerate() {
-                answer.fact(&format!("verdict {index}"), records::verdict(outcome));
+        // What a network has in lists is a table for all networks, with their variances.
+        let rows = chosen.map_or(Some(Rows::Layers), Rows::named);
+        match (self.output.format(), rows) {
+            (Format::Json, rows) => {
+                answer.rows("networks", outcomes.iter().map(records::network).collect::<Result<_, _>>()?);
+                if let (Some(rows), Some(_)) = (rows, chosen) {
+                    let rows: Vec<Record> = outcomes.iter().flat_map(|outcome| records::rows(outcome, rows)).collect();
+                    answer.fact("rows", rows.into_iter().map(Value::Object).collect::<Vec<_>>());
+                }
+            }
+            (Format::Csv, Some(rows)) => {
+                answer.rows("rows", outcomes.iter().flat_map(|outcome| records::rows(outcome, rows)).collect());
+            }
+            (Format::Table, Some(rows)) => {
+                answer.rows("rows", outcomes.iter().flat_map(|outcome| records::brief_rows(outcome, rows)).collect());
+                // A paragraph each.
+                for (index, outcome) in outcomes.iter().enumerate() {
+                    answer.fact(&format!("verdict {index}"), records::verdict(outcome));
+                }
+            }
+            // One row per network, or the settings.
+            (_, None) => {
+                answer.rows("networks", outcomes.iter().map(records::network_without_lists).collect::<Result<_, _>>()?);
+                return self.output.print.print(answer);
             }
         }
-        answer.rows("networks", rows);
         Ok(answer.print(self.output.format())?)
     }
 

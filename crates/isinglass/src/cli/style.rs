@@ -109,7 +109,7 @@ impl Palette {
         match word.split([':', ';', ',']).next().unwrap_or_default() {
             "holds" | "done" | "present" | "downloaded" => self.good(text),
             "does not hold" | "failed" => self.bad(text),
-            "not decided" | "waiting" | "lost" => self.warn(text),
+            "holds in part" | "not decided" | "waiting" => self.warn(text),
             "running" | "queued" => self.busy(text),
             _ => text.to_owned(),
         }

@@ -11,6 +11,7 @@ use isinglass_lab::run::{Run, RunConfig, RunError, run_name};
 use isinglass_net::Carry;
 
 use super::CliError;
+use super::output::rows_among;
 use super::run::data::{DataArgs, FeaturesArgs, load_data};
 use super::run::perform::PerformArgs;
 use settings::{InitArgs, MeansArgs, NetworkArgs, OptimiserArgs, RegularisationArgs, SelectionArgs};
@@ -28,6 +29,7 @@ use settings::{InitArgs, MeansArgs, NetworkArgs, OptimiserArgs, RegularisationAr
 #[derive(Debug, clap::Args)]
 #[command(
     args_override_self = true,
+    mut_arg("rows", rows_among(&["scores", "layers", "facts"])),
     after_help = "Examples:
   isinglass train
   isinglass train --data mnist --depth 20 --width 512 --surrogate deterministic --neuron sign \\

@@ -7,7 +7,7 @@ use isinglass_data::fetch::{Fetched, Progress, fetch};
 use super::DirectoryArgs;
 use crate::cli::CliError;
 use crate::cli::answer::{Answer, Record};
-use crate::cli::output::{FormatArgs, usage};
+use crate::cli::output::{TableArgs, rows_among, usage};
 use crate::cli::terminal::bar;
 
 /// Download a data set, or check the one that is here.
@@ -15,6 +15,7 @@ use crate::cli::terminal::bar;
 /// Files come over HTTPS from public mirrors, one after the other until one answers, and are kept only if the SHA-256 of their contents is the published one.
 /// A download that was interrupted goes on where it stopped. Without a network, copy the four files to DIR/mnist or DIR/fashion-mnist and run this to check them.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("rows", rows_among(&["files", "facts"])))]
 #[command(after_help = "Examples:
   isinglass data fetch mnist
   isinglass data fetch fashion-mnist --data-dir data")]
@@ -30,7 +31,7 @@ pub struct Args {
     mirror: Vec<String>,
 
     #[command(flatten)]
-    output: FormatArgs,
+    output: TableArgs,
 }
 
 impl Args {
@@ -49,10 +50,15 @@ impl Args {
         let fetched = fetch(&archive, &data, &mirrors, &mut |progress| show(&bar, progress));
         bar.finish_and_clear();
         let mut answer = Answer::default();
-        answer.fact("dataset", archive.name).fact("directory", archive.directory(&data).display().to_string());
-        let rows = fetched?.iter().zip(&archive.members).map(|(file, member)| describe(file, member.sha256)).collect();
-        answer.rows("files", rows);
-        Ok(answer.print(self.output.format)?)
+        answer.fact("dataset", archive.name).place("directory", &archive.directory(&data));
+        let fetched = fetched?;
+        let files = || fetched.iter().zip(&archive.members).map(|(file, member)| describe(file, member.sha256));
+        let with_path = |(mut row, file): (Record, &Fetched)| {
+            row.insert("path".into(), file.path.display().to_string().into());
+            row
+        };
+        answer.rows("files", files().zip(&fetched).map(with_path).collect()).flat("files", files().collect());
+        self.output.print(answer)
     }
 }
 

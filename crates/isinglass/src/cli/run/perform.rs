@@ -12,7 +12,7 @@ use super::ending::Ending;
 use super::progress::{Watcher, introduce, tell};
 use super::signals::Signals;
 use super::tables;
-use crate::cli::answer::{Answer, wrap};
+use crate::cli::answer::{Answer, to_record, wrap};
 use crate::cli::output::{OutputArgs, ThreadsArgs};
 use crate::cli::{CliError, Format};
 
@@ -78,27 +78,16 @@ impl PerformArgs {
         if let Some(path) = self.plot()? {
             isinglass_lab::run::curves(&summary, &read_metrics(directory)?).save(path)?;
         }
-        match self.output.format() {
-            Format::Table => {
-                let mut out = io::stdout().lock();
-                write_tables(&mut out, directory, &summary)?;
-                Ok(ending.write(&mut out)?)
-            }
-            Format::Json => {
-                let mut answer = Answer::default();
-                answer.fact("run", directory.display().to_string());
-                if let Value::Object(mut summary) = summary {
-                    ending.add_to(&mut summary);
-                    answer.facts(summary);
-                }
-                Ok(answer.print(Format::Json)?)
-            }
-            Format::Csv => {
-                let mut answer = Answer::default();
-                answer.rows("scores", tables::score_rows(&summary));
-                Ok(answer.print(Format::Csv)?)
-            }
-        }
+        let mut result = to_record(&summary);
+        ending.add_to(&mut result);
+        let mut answer = Answer::default();
+        answer.place("run", directory).facts(result).flat("scores", tables::score_rows(&summary));
+        self.output.print.print_with(answer, |out| {
+            write_tables(out, directory, &summary)?;
+            ending.write(out)
+        })?;
+        ending.tell_what_next(directory, &summary);
+        Ok(())
     }
 }
 

@@ -76,7 +76,7 @@ impl Args {
         match self.format {
             Format::Csv => Ok(answer.rows("cells", rows).take().print(cli::Format::Csv)?),
             Format::Json => {
-                answer.fact("sweep", self.directory.display().to_string());
+                answer.place("sweep", &self.directory);
                 Ok(answer.rows("cells", rows).take().print(cli::Format::Json)?)
             }
             Format::Jsonl => Ok(write_lines(&rows)?),

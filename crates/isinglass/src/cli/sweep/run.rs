@@ -2,12 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use isinglass_lab::shell;
 use isinglass_lab::sweep::slurm::Jobs;
 use isinglass_lab::sweep::{Grid, Sweep, SweepData, SweepError};
 
 use super::work::{WorkArgs, perform};
 use crate::cli::CliError;
-use crate::cli::output::FormatArgs;
+use crate::cli::output::{TableArgs, rows_among};
 
 /// Train a network for every cell of a grid, on all cores.
 ///
@@ -16,6 +17,7 @@ use crate::cli::output::FormatArgs;
 /// It can be stopped at any moment, by Ctrl-C or kill -9: the same command goes on, in the middle of cells from their last checkpoints, and comes to the same results. Several processes
 /// may work on one directory; each cell is run by one of them. A cell that fails, because its loss diverges, keeps its error and does not stop the others.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("rows", rows_among(&["unfinished", "facts"])))]
 #[command(after_help = "Example, grid.toml:
   [train]
   init = \"two-point\"
@@ -38,7 +40,7 @@ pub struct Args {
     work: WorkArgs,
 
     #[command(flatten)]
-    print: FormatArgs,
+    print: TableArgs,
 }
 
 impl Args {
@@ -48,9 +50,9 @@ impl Args {
         // Everything that can be wrong with the grid is said before anything is made.
         let data = load(&grid, path, self.work.data_dir())?;
         let sweep = Sweep::create(out, grid, *keep_runs)?;
-        let command = format!("isinglass sweep run {} --out {}{}", path.display(), out.display(), self.work.data_dir_flag());
+        let command = format!("isinglass sweep run {} --out {}{}", shell::path(path), shell::path(out), self.work.data_dir_flag());
         perform(&sweep, &data, &self.work, None, &command)?;
-        super::status::answer(&sweep, &Jobs::default(), self.print.format)?.print(self.print.format)?;
+        self.print.print(super::status::answer(&sweep, &Jobs::default(), &self.print)?)?;
         super::work::end(&sweep)
     }
 }

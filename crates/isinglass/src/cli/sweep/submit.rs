@@ -181,7 +181,7 @@ fn answer(sweep: &Sweep, draft: &Draft) -> Answer {
     let submission = &draft.submission;
     let if_any = |text: String| (draft.tasks() > 0).then_some(text);
     let mut answer = Answer::default();
-    answer.fact("sweep", sweep.directory().display().to_string());
+    answer.place("sweep", sweep.directory());
     answer.fact("job", submission.job.clone());
     answer.fact("name", if_any(submission.job_name()));
     answer.fact("tasks", draft.tasks()).fact("cells", draft.cells());

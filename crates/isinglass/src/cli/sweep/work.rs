@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use isinglass_lab::shell;
 use isinglass_lab::sweep::slurm::{Entry, TaskList};
 use isinglass_lab::sweep::{Cell, Status, Sweep, SweepData, SweepError, WorkOptions};
 
@@ -39,7 +40,7 @@ impl WorkArgs {
 
     /// The same as a flag, for a command that goes on.
     pub fn data_dir_flag(&self) -> String {
-        self.data_dir.as_ref().map(|directory| format!(" --data-dir {}", directory.display())).unwrap_or_default()
+        self.data_dir.as_ref().map(|directory| format!(" --data-dir {}", shell::path(directory))).unwrap_or_default()
     }
 
     /// Number of threads.
@@ -110,10 +111,10 @@ impl Args {
         };
         let data = SweepData::load(&cells, self.work.data_dir())?;
         let which = match (&self.task_list, self.task) {
-            (Some(list), Some(task)) => format!(" --task-list {} --task {task}", list.display()),
+            (Some(list), Some(task)) => format!(" --task-list {} --task {task}", shell::path(list)),
             _ => String::new(),
         };
-        let command = format!("isinglass sweep work {}{which}", self.directory.display());
+        let command = format!("isinglass sweep work {}{which}", shell::path(&self.directory));
         perform(&sweep, &data, &self.work, entries, &command)
     }
 

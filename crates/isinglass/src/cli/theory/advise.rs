@@ -9,7 +9,8 @@ use serde_json::Value;
 use super::carried::{self, CarryArgs};
 use super::network::{NetworkArgs, OutputArgs, VarianceArgs, describe_network, describe_variances, network_title};
 use super::point::describe_point;
-use crate::cli::answer::{Answer, Record, number};
+use crate::cli::answer::{Answer, Record, SENTENCE, number};
+use crate::cli::output::rows_among;
 use crate::cli::{CliError, Format};
 
 /// Which σ_m² and σ_b² to use for a network of a given depth.
@@ -21,6 +22,7 @@ use crate::cli::{CliError, Format};
 /// With --carry the question is whether to carry fields, and what is then left after all layers of two signals of variance 1 and correlation 0.5: q and c at the neurons, and the fractions signal and gradient. The variance is the smallest
 /// σ_m² from 1/3 (means uniform over [-1, 1]) at which e^-reach of the signal is left, or the one you give; for real weights σ_w² = 1/depth. plain_depth is the reach of the plain network at the same variance, plain_max_depth that at its best.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("rows", rows_among(&["facts"])))]
 #[command(after_help = "Examples:
   isinglass theory advise --model deterministic --neuron sign --depth 40
   isinglass theory advise --model deterministic --neuron tanh --depth 40 --plot reach.svg
@@ -42,7 +44,11 @@ impl Args {
         if let Some(path) = plot {
             advised.figure()?.save(path)?;
         }
-        Ok(advised.answer(self.output.format())?.print(self.output.format())?)
+        let format = match self.output.print.rows() {
+            Some(_) if self.output.format() == Format::Table => Format::Csv,
+            _ => self.output.format(),
+        };
+        self.output.print.print(advised.answer(format)?)
     }
 }
 
@@ -117,6 +123,7 @@ impl Advised {
         };
         let mut answer = Answer::default();
         answer
+            .fact(SENTENCE, verdict::advice_in_short(network, advice))
             .facts(describe_network(network))
             .fact("depth", advice.depth)
             .fact("reach", advice.reach)

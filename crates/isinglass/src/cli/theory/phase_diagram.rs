@@ -14,7 +14,7 @@ use super::carried::{CarriedPlane, CarryArgs};
 use super::network::{NetworkArgs, OutputArgs, describe_network, usage, weight_variance_key};
 use super::range::{Grid, Range};
 use crate::cli::answer::{Answer, Record, number};
-use crate::cli::output::ThreadsArgs;
+use crate::cli::output::{ThreadsArgs, rows_among};
 use crate::cli::terminal::bar;
 use crate::cli::{CliError, Format};
 use isinglass_lab::csv;
@@ -27,6 +27,7 @@ use isinglass_lab::csv;
 ///
 /// With --carry there is no critical line, and the picture shows what is left after --depth layers: of the mean squared gradient (which is also what is left of small differences), or of the signal.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("rows", rows_among(&["points", "critical_line", "facts"])))]
 #[command(after_help = "Examples:
   isinglass theory phase-diagram --model continuous --neuron tanh --grid 200x200 --plot phase.svg
   isinglass theory phase-diagram --neuron erf:1 --x 0:1.2 --y 0:0.2 --plot phase.png
@@ -43,7 +44,7 @@ pub struct Args {
 
 impl Args {
     pub fn run(self) -> Result<(), CliError> {
-        let (plot, format) = (self.output.plot()?, self.output.format());
+        let plot = self.output.plot()?;
         let bar = bar("{bar:24} {percent}% of {len} rows, {eta} left");
         bar.set_length(self.question.grid.rows as u64);
         let question = Question { threads: self.threads.count(), ..self.question };
@@ -52,13 +53,24 @@ impl Args {
         if let Some(path) = plot {
             plane.figure()?.save(path)?;
         }
+        let print = &self.output.print;
+        let (rows, format) = (print.rows(), print.format());
+        let is_points = rows.is_none_or(|rows| rows == POINTS);
         match &plane {
-            Plane::Plain(plane) if format == Format::Csv => Ok(plane.write_csv()?),
-            Plane::Plain(plane) => Ok(plane.answer(format)?.print(format)?),
-            Plane::Carried(plane) => Ok(plane.answer(format).print(format)?),
+            // There may be millions of points.
+            Plane::Plain(plane) if is_points && format == Format::Csv => Ok(plane.write_csv()?),
+            Plane::Plain(plane) if rows == Some(POINTS) && format == Format::Table => print.print(plane.points()),
+            Plane::Plain(plane) if print.is_for_reading() => print.print(plane.answer(Format::Table)?),
+            Plane::Plain(plane) => print.print(plane.answer(Format::Json)?),
+            Plane::Carried(plane) if rows == Some(POINTS) && format == Format::Table => print.print(plane.answer(Format::Csv)),
+            Plane::Carried(plane) if rows.is_some_and(|rows| rows != POINTS) => print.print(plane.answer(Format::Json)),
+            Plane::Carried(plane) => print.print(plane.answer(format)),
         }
     }
 }
+
+/// The table with a row for every point.
+const POINTS: &str = "points";
 
 /// χ₁, ξ_c or what is left of signals over the plane of initialisations.
 #[derive(Debug, Clone, clap::Args)]
@@ -234,6 +246,24 @@ impl PlainPlane {
         out.flush()
     }
 
+    /// The points alone, as a table for reading.
+    fn points(&self) -> Answer {
+        let Self { network, diagram, quantity, .. } = self;
+        let key = weight_variance_key(network.model()).unwrap_or("sigma2");
+        let places = diagram.y.iter().flat_map(|b| diagram.x.iter().map(move |x| (*x, *b)));
+        let row = |((x, b), cell): ((f64, f64), &Cell)| {
+            let mut row = Record::from_iter([(key.to_owned(), number(x)), ("sigma_b2".to_owned(), number(b))]);
+            row.insert("q_star".into(), number(cell.q_star));
+            row.insert("chi_1".into(), number(cell.chi_1));
+            if *quantity == Quantity::XiC {
+                row.insert("xi_c".into(), number(cell.xi_c));
+            }
+            row.insert("phase".into(), cell.phase.map(|phase| phase.name()).into());
+            row
+        };
+        Answer::default().flat(POINTS, places.zip(diagram.cells()).map(row).collect()).take()
+    }
+
     pub fn answer(&self, format: Format) -> Result<Answer, CliError> {
         let Self { network, diagram, quantity, critical, line } = self;
         let mut answer = Answer::default();
@@ -258,14 +288,13 @@ impl PlainPlane {
                 record
             });
             answer.rows("critical_line", points.collect());
-        } else {
-            answer.fact("points", diagram.cells().len());
-            for name in Phase::ALL.map(Phase::name) {
-                let count = diagram.cells().iter().filter(|cell| cell.phase.is_some_and(|phase| phase.name() == name)).count();
-                answer.fact(name, count);
-            }
-            answer.fact("not allowed", diagram.cells().iter().filter(|cell| cell.phase.is_none()).count());
         }
+        answer.fact("points", diagram.cells().len());
+        for name in Phase::ALL.map(Phase::name) {
+            let count = diagram.cells().iter().filter(|cell| cell.phase.is_some_and(|phase| phase.name() == name)).count();
+            answer.fact(name, count);
+        }
+        answer.fact("not allowed", diagram.cells().iter().filter(|cell| cell.phase.is_none()).count());
         answer.fact("verdict", verdict::of_criticality(network, critical)?);
         Ok(answer)
     }

@@ -31,7 +31,7 @@ pub struct Args {
 
 impl Args {
     pub fn run(self) -> Result<(), CliError> {
-        Ok(self.question.describe()?.print(self.output.format)?)
+        self.output.print(self.question.describe()?)
     }
 }
 

@@ -8,6 +8,7 @@ use super::carried::{self, CarryArgs};
 use super::network::{NetworkArgs, OutputArgs, VarianceArgs, describe_network, describe_variances, title, usage};
 use crate::cli::CliError;
 use crate::cli::answer::{Answer, Record, number};
+use crate::cli::output::rows_among;
 
 /// A pair of signals, layer by layer.
 ///
@@ -16,6 +17,7 @@ use crate::cli::answer::{Answer, Record, number};
 /// With --carry every layer adds its field to the one before: v_a and v_b are the variances of what is carried, spread_a and spread_b its Σ. The sum starts in layer 0 with Σ = 1; with --input-variance it starts in the
 /// second layer, since the first one's field has other units.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("rows", rows_among(&["layers", "facts"])))]
 #[command(after_help = "Examples:
   isinglass theory trajectory --model lrt-continuous --neuron tanh --sigma-m2 0.99 --depth 60
   isinglass theory trajectory --neuron sign --sigma-m2 0.9 --q-a 1 --q-b 2 --plot signals.svg
@@ -35,7 +37,7 @@ impl Args {
         if let Some(path) = plot {
             signals.figure().save(path)?;
         }
-        Ok(signals.answer().print(self.output.format())?)
+        self.output.print.print(signals.answer())
     }
 }
 
