@@ -45,7 +45,7 @@ pub enum Error {
     },
 
     /// The system has no place for data.
-    #[error("no home directory to keep data in: give a directory, or set ISINGLASS_DATA")]
+    #[error("no home directory to keep data in: name a directory with --data-dir, or set ISINGLASS_DATA")]
     NoDirectory,
 
     /// The file could not be read.
@@ -57,7 +57,7 @@ pub enum Error {
     Write(io::Error),
 
     /// Compressed contents that cannot be unpacked.
-    #[error("the gzip stream is truncated or damaged ({0}): get the file again")]
+    #[error("the gzip stream is truncated or damaged ({0}): download the file again")]
     Gzip(io::Error),
 
     /// A compressed file unpacks to much more than its own length.
@@ -88,7 +88,7 @@ pub enum Error {
     },
 
     /// A file is shorter than its header says.
-    #[error("truncated: the header announces {expected} bytes of data, the file has {found}; get the file again")]
+    #[error("truncated: the header announces {expected} bytes of data, the file has {found}; download the file again")]
     Truncated {
         /// Bytes announced.
         expected: u64,
@@ -148,7 +148,7 @@ pub enum Error {
     },
 
     /// More names of classes than labels can tell apart.
-    #[error("more than 256 different labels: that many classes cannot be told apart")]
+    #[error("more than 256 different labels: at most 256 classes are supported")]
     TooManyNames,
 
     /// A value is infinite, NaN, or too large for 32 bits.

@@ -116,13 +116,13 @@ enum Command {
     Export(export::Args),
     Bench(bench::Args),
 
-    /// Grids of training runs: running them, here or on a cluster, how they stand, their results
+    /// Sweeps, grids of training runs: run or submit them, show their status, collect results
     #[command(subcommand)]
     Sweep(sweep::Command),
 
     Report(report::Args),
 
-    /// How signals travel through a random network, before any training
+    /// Theory: how signals travel through a random network, before any training
     #[command(subcommand)]
     Theory(theory::Command),
 
@@ -178,9 +178,9 @@ impl Command {
 /// How results are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// For reading
+    /// Text for reading
     Table,
-    /// One JSON object; what does not exist is null
+    /// One JSON object; missing values are null
     Json,
     /// Comma-separated values with a header
     Csv,
@@ -220,7 +220,7 @@ pub enum CliError {
         signal: u8,
     },
     /// A sweep has come to its end, but some of its cells have not.
-    #[error("{failed} of {cells} cells failed: `isinglass sweep status {}` says why, --retry-failed runs them again", shell::path(.directory))]
+    #[error("{failed} of {cells} cells failed: `isinglass sweep status {}` shows why; --retry-failed runs them again", shell::path(.directory))]
     CellsFailed {
         /// Cells with an error.
         failed: usize,
@@ -230,7 +230,7 @@ pub enum CliError {
         directory: PathBuf,
     },
     /// Cells that a figure needs wait in a queue, to be run elsewhere.
-    #[error("{cells} cells of {} are in Slurm's queue or running there: run this again when `isinglass sweep status {}` says that they are done, or cancel their job", .directory.display(), shell::path(.directory))]
+    #[error("{cells} cells of {} are queued or running on Slurm: run this again once `isinglass sweep status {}` shows them done, or cancel their jobs", .directory.display(), shell::path(.directory))]
     Queued {
         /// How many.
         cells: usize,

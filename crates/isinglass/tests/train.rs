@@ -85,7 +85,7 @@ fn a_run_is_never_overwritten() {
     home.write("thesis/chapter1.tex", b"In the beginning");
     assert!(home.fails(&format!("{SMALL} --out thesis"), 2).contains("not empty"));
     assert_eq!(fs::read_dir(home.path("thesis")).unwrap().count(), 1);
-    assert!(home.fails(&format!("{SMALL} --out thesis/chapter1.tex"), 2).contains("cannot make the directory"));
+    assert!(home.fails(&format!("{SMALL} --out thesis/chapter1.tex"), 2).contains("cannot create the directory"));
 
     fs::create_dir(home.path("empty")).unwrap();
     home.succeeds(&format!("{SMALL} --out empty"));

@@ -18,11 +18,11 @@ use super::run::progress::bar;
 use super::run::tables::grouped;
 use rows::RowNetwork;
 
-/// Times a packed network against the same network in floats, in turns.
+/// Benchmark a packed network against the same network in floats, in turns.
 ///
-/// Latency of a single image, throughput in batches of 64 and 1024, on one thread and on several. The float network has the same ±1 weights as 32-bit numbers: a single image goes through it row by
-/// row, batches on isinglass' own kernels for training (row by row as well if layers carry their sums). Both see the same random images, and how often they agree on the class is printed. Times are medians over rounds in which both sides take
-/// turns. The environment variable ISINGLASS_SIMD (avx512, avx2, neon, scalar) chooses the instruction set.
+/// Measures the latency of a single image and the throughput in batches of 64 and 1024, on one thread and on several. The float network has the same ±1 weights as 32-bit numbers: a single image goes
+/// through it row by row, batches through isinglass's own training kernels (row by row too if layers carry their sums). Both sides see the same random images, and the number on which they agree is
+/// printed. Times are medians over alternating rounds. The environment variable ISINGLASS_SIMD (avx512, avx2, neon, scalar) selects the instruction set.
 #[derive(Debug, clap::Args)]
 #[command(mut_arg("rows", rows_among(&["measurements", "facts"])))]
 #[command(after_help = "Examples:
@@ -33,7 +33,7 @@ pub struct Args {
     #[command(flatten)]
     model: ModelArgs,
 
-    /// How long to measure each line of the table
+    /// Seconds to spend on each row of the table
     #[arg(long, value_name = "S", default_value_t = 1.0, allow_hyphen_values = true)]
     seconds: f64,
 
@@ -76,7 +76,7 @@ impl Floats {
 impl Args {
     pub fn run(self) -> Result<(), CliError> {
         if !(self.seconds > 0.0 && self.seconds <= 3600.0) {
-            return Err(usage(format!("--seconds {}: a time above 0, and at most an hour", self.seconds)));
+            return Err(usage(format!("--seconds {}: must be above 0 and at most 3600", self.seconds)));
         }
         let model = self.model.load()?;
         // The bytes that real numbers are rounded to are as good as any.

@@ -7,9 +7,9 @@ use clap_complete::Shell;
 
 use super::{Cli, CliError};
 
-/// Print a script that completes commands and flags in your shell
+/// Print a shell completion script.
 ///
-/// Put it where your shell looks for completions, or load it from the shell's startup file.
+/// The script completes commands, flags and values. Put it where your shell looks for completions, or load it from the shell's startup file.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   isinglass completions bash > ~/.local/share/bash-completion/completions/isinglass

@@ -12,10 +12,10 @@ use super::run::progress::bar;
 use super::run::subject::SubjectArgs;
 use super::run::tables;
 
-/// Accuracy and negative log-likelihood of a trained network.
+/// Evaluate a trained network: accuracy and negative log-likelihood.
 ///
-/// For the surrogate, the deterministic binary network sign(M), and stochastic binary networks drawn from the means, whose class probabilities are averaged over K samples. test has all test
-/// examples, train those the run trained with, validation those it held out. Accuracies in JSON and CSV are fractions.
+/// Covers the surrogate, the deterministic binary network sign(M), and stochastic binary networks drawn from the means, with class probabilities averaged over K samples. test is all test examples,
+/// train those the run was trained with, validation those it held out. Accuracies in JSON and CSV are fractions.
 #[derive(Debug, clap::Args)]
 #[command(mut_arg("rows", rows_among(&["scores", "facts"])))]
 #[command(after_help = "Examples:
@@ -26,11 +26,11 @@ pub struct Args {
     #[command(flatten)]
     subject: SubjectArgs,
 
-    /// Numbers of sampled binary networks to average over [default: those of the run]
+    /// Numbers of sampled binary networks to average over [default: the run's]
     #[arg(long, value_name = "K,…", value_delimiter = ',', num_args = 1, allow_hyphen_values = true)]
     samples: Option<Vec<usize>>,
 
-    /// The seed of the samples [default: the run's]
+    /// Seed of the samples [default: the run's]
     #[arg(long, allow_hyphen_values = true)]
     seed: Option<u64>,
 

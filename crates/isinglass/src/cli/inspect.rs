@@ -12,13 +12,13 @@ use super::packed::PackedFile;
 use super::run::subject::SubjectArgs;
 use super::run::tables;
 
-/// What a trained or packed network consists of and looks like inside, layer by layer.
+/// Inspect a trained or packed network, layer by layer.
 ///
-/// σ_m² is the variance of the means, polarised the part of them beyond ±0.9, flipped the part of the weights with another sign than at the start. The variance of the fields, measured with a
-/// thousand training examples, stands beside what the theory predicts from the variances of means and biases; χ₁ is the theory's too. saturated is the part of the neurons beyond ±0.9.
-/// The picture shows the histograms of means and neurons, and the variances.
+/// σ_m² is the variance of the means; polarised is the fraction of them beyond ±0.9; flipped is the fraction of the weights whose sign has changed since initialisation. The variance of the fields,
+/// measured on a thousand training examples, is shown beside the theory's prediction from the variances of means and biases; χ₁ comes from the theory too. saturated is the fraction of the neurons
+/// beyond ±0.9. The picture shows histograms of means and neurons, and the variances.
 ///
-/// Of a packed network: what each layer takes in bits and in bytes of the file, its thresholds, some of its weights, whether it carries the sums of the layer before, and where it comes from.
+/// For a packed network: bits and bytes of each layer in the file, its thresholds, some of its weights, whether it carries the sums of the layer before, and the network's provenance.
 #[derive(Debug, clap::Args)]
 #[command(mut_arg("rows", rows_among(&["layers", "facts"])))]
 #[command(after_help = "Examples:
@@ -66,7 +66,7 @@ impl Args {
             return Err(usage("--plot draws means and neurons of a run or checkpoint; a packed network has neither"));
         }
         if self.subject.has_choices() {
-            return Err(usage("--checkpoint and --data are for runs and checkpoints; a packed network is looked at as it is"));
+            return Err(usage("--checkpoint and --data are for runs and checkpoints, not for packed networks"));
         }
         let result = file.describe();
         let layers = result["layers"].as_array().into_iter().flatten().map(to_record).collect();

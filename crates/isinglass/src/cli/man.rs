@@ -10,7 +10,7 @@ use isinglass_lab::run::RunError;
 use super::output::print_line;
 use super::{Cli, CliError};
 
-/// Print the manual page, or write one for every command
+/// Print the manual page, or write one for every command.
 ///
 /// The pages say what --help says. Without --out the page of isinglass itself goes to standard output.
 #[derive(Debug, clap::Args)]

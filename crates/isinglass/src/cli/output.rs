@@ -11,7 +11,7 @@ pub use super::global::ThreadsArgs;
 /// How the result is printed.
 #[derive(Debug, clap::Args)]
 pub struct FormatArgs {
-    /// How to print the result
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
 }
@@ -29,7 +29,7 @@ pub struct TableArgs {
     #[command(flatten)]
     print: FormatArgs,
 
-    /// Print this table of the result, as table or CSV; JSON always has them all
+    /// Print only this table of the result, as text or CSV (JSON always contains all of them)
     #[arg(long, value_name = "NAME")]
     rows: Option<String>,
 }
@@ -80,7 +80,7 @@ impl TableArgs {
 /// How the result is printed, and where its picture goes.
 #[derive(Debug, clap::Args)]
 pub struct OutputArgs {
-    /// Draw the result into FILE.svg or FILE.png
+    /// Draw the result to FILE.svg or FILE.png
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
 

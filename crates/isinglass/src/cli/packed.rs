@@ -18,7 +18,7 @@ const SHOWN: usize = 32;
 /// Which packed network.
 #[derive(Debug, clap::Args)]
 pub struct ModelArgs {
-    /// A packed network, made by `isinglass pack`
+    /// Packed network, made by `isinglass pack`
     #[arg(value_name = "MODEL")]
     model: PathBuf,
 }
@@ -134,7 +134,7 @@ impl PackedFile {
         let float = result["float32_bytes"].as_u64().unwrap_or(0) as f64;
         writeln!(
             out,
-            "\nthe file has {} bytes; as float32 it would have {} times as many",
+            "\n{} bytes in all; as float32 the network would take {} times as many",
             number(&result["bytes"]),
             (float / self.bytes as f64).round()
         )?;

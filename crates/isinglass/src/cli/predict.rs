@@ -13,11 +13,11 @@ use super::output::{TableArgs, ThreadsArgs, print_line, rows_among, usage};
 use super::packed::{ModelArgs, Score, predict_split};
 use super::run::data::load_data;
 
-/// Predicts classes with a packed network.
+/// Predict classes with a packed network.
 ///
-/// With --data, or --test-images, the accuracy on a test set: correct/total, the number that `evaluate` prints for the same network. With --input, the class and the probabilities of every
-/// image in a file: a PNG of one image or of a sheet of them without gaps (bright on dark, as in MNIST; see --invert), .npy, IDX, or CSV without labels. A network trained on a table takes the
-/// table's real numbers, .npy or CSV, and rounds them by the rule in its file.
+/// With --data or --test-images: the accuracy on a test set, the same number that `evaluate` prints for the network. With --input: the class and the probabilities of every image in a file, which may be
+/// a PNG of one image or of a sheet of images without gaps (bright on dark, as in MNIST; see --invert), .npy, IDX, or CSV without labels. A network trained on a table takes the table's real numbers as
+/// .npy or CSV, and quantises them by the rule in its file.
 #[derive(Debug, clap::Args)]
 #[command(mut_arg("rows", rows_among(&["predictions", "facts"])))]
 #[command(after_help = "Examples:
@@ -37,19 +37,19 @@ pub struct Args {
     #[arg(long, requires = "input")]
     invert: bool,
 
-    /// The test set of digits (generated), mnist or fashion-mnist [default: the one it was packed with]
+    /// Test set: digits (generated), mnist or fashion-mnist [default: the one it was packed with]
     #[arg(long, value_name = "NAME", conflicts_with = "test_images")]
     data: Option<String>,
 
-    /// Directory that holds mnist/ and fashion-mnist/ [default: $ISINGLASS_DATA, else the user's cache]
+    /// Directory containing mnist/ and fashion-mnist/ [default: $ISINGLASS_DATA, else the user's cache]
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
 
-    /// Test images of your own: IDX, .npy, or CSV with the labels in it
+    /// Your own test images: IDX, .npy, or CSV with the labels in the first column
     #[arg(long, value_name = "FILE")]
     test_images: Option<PathBuf>,
 
-    /// Their labels: IDX or .npy
+    /// Test labels, unless in the CSV: IDX or .npy
     #[arg(long, value_name = "FILE", requires = "test_images")]
     test_labels: Option<PathBuf>,
 
@@ -63,7 +63,7 @@ impl Args {
     pub fn run(self) -> Result<(), CliError> {
         // Beside --data, clap forgets that this one requires --input.
         if self.invert && self.input.is_none() {
-            return Err(usage("--invert is for the images of --input"));
+            return Err(usage("--invert needs --input"));
         }
         let model = self.model.load()?;
         match &self.input {
@@ -76,7 +76,7 @@ impl Args {
         let threads = self.threads.count();
         let prediction = if model.quantiser().is_some() {
             if self.invert {
-                return Err(usage("--invert is for images, and this network takes real numbers"));
+                return Err(usage("--invert is for images, but this network takes real numbers"));
             }
             let in_file =
                 |source: isinglass_bits::Error| isinglass_bits::Error::In { path: path.display().to_string(), source: source.into() };
@@ -124,17 +124,17 @@ impl Args {
             let split = Split::read(images, self.test_labels.as_deref())?;
             let split = match (model.class_names(), split.class_names()) {
                 (Some(names), Some(_)) => split.in_classes(names)?,
-                (None, Some(_)) => return Err(usage("these labels are words, and the network knows its classes by numbers only")),
+                (None, Some(_)) => return Err(usage("the labels are words, but this network knows its classes only by number")),
                 _ => split,
             };
             return Ok((images.display().to_string(), split));
         }
         let name = self.data.as_ref().or_else(|| model.provenance.get("data"));
         let Some(name) = name else {
-            return Err(usage("say with --data what to look at, or with --input which images"));
+            return Err(usage("name a test set with --data, or images with --input"));
         };
         if self.data.is_none() && isinglass_data::Archive::named(name).is_none() && name != "digits" {
-            return Err(usage(format!("the network was packed with images of your own ({name}): say with --test-images which to look at")));
+            return Err(usage(format!("the network was packed with your own images ({name}): name the test images with --test-images")));
         }
         let config = RunConfig { data: Some(name.clone()), ..RunConfig::default() };
         Ok((name.clone(), load_data(&config, self.data_dir.as_deref())?.test))

@@ -20,14 +20,14 @@ use super::sweep::progress::duration;
 use super::sweep::submit::{ResourceArgs, counted};
 use super::sweep::work::{WorkArgs, perform};
 
-/// Make the paper's figures again, and say which of its claims hold.
+/// Reproduce the paper's figures and check which of its claims hold.
 ///
-/// fig1 signals in random networks, fig2 which networks train, fig3 critical lines, fig4 depth scales; ours: fig5 other neurons in the grid of fig2, fig6 common initialisations put on means, table the
-/// statements of Section 4.2. `all` means these. Beyond the paper, by name only: depth, binary accuracy over depth with fields carried and without, and the use of each layer; ablation, what each kind of
-/// regularisation is worth. Each becomes a directory with pictures (SVG and PNG), data and figure.json; `isinglass report` makes one page of them all.
+/// fig1 signals in random networks, fig2 which networks train, fig3 critical lines, fig4 depth scales; our own: fig5 other neurons on the grid of fig2, fig6 common initialisations applied to means, table
+/// the statements of Section 4.2. `all` means these. Beyond the paper, by name only: depth, binary accuracy over depth with and without carried fields, and what each layer contributes; ablation, what each
+/// kind of regularisation is worth. Each becomes a directory with pictures (SVG and PNG), data and figure.json; `isinglass report` makes one page of them all.
 ///
-/// Figures that need training are drawn from sweeps, in DIR/sweeps. They can be stopped at any moment; the same command goes on. At the scale of the paper they take a cluster: with --slurm they are
-/// submitted, and the same command without --slurm draws the figures when they are done. What they will take is said first.
+/// Figures that need training are drawn from sweeps in DIR/sweeps. They can be stopped at any moment; the same command resumes them. At the paper's scale they need a cluster: --slurm submits them, and
+/// the same command without --slurm draws the figures once they are done. The expected cost is printed first.
 #[derive(Debug, clap::Args)]
 #[command(mut_arg("rows", rows_among(&["claims", "figures", "sweeps", "facts"])))]
 #[command(after_help = "Examples:
@@ -38,27 +38,27 @@ use super::sweep::work::{WorkArgs, perform};
   isinglass reproduce fig2 --scale paper --out paper --dry-run
   isinglass reproduce fig2 --scale paper --out paper --slurm --partition long --time 12:00:00 --cpus-per-task 4")]
 pub struct Args {
-    /// What to make
+    /// Figures to reproduce
     #[arg(value_name = "FIGURE", required = true, value_parser = names())]
     figures: Vec<String>,
 
-    /// How large: quick takes minutes on two cores; paper has the paper's settings
+    /// Size: quick takes minutes on two cores, paper uses the paper's settings
     #[arg(long, value_enum, default_value_t = Size::Quick)]
     scale: Size,
 
-    /// Directory of the figures
+    /// Directory for the figures
     #[arg(long, value_name = "DIR", default_value = "figures")]
     out: PathBuf,
 
-    /// The data set to train with [default: mnist if it is there, else digits, which are generated]
+    /// Data set to train on [default: mnist if present, else digits, which are generated]
     #[arg(long, value_name = "NAME")]
     data: Option<String>,
 
-    /// The seed of everything random
+    /// Random seed
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(..=1_000_000_000))]
     seed: u64,
 
-    /// Say what it would take; make nothing
+    /// Print the expected cost and stop
     #[arg(long)]
     dry_run: bool,
 
@@ -82,11 +82,11 @@ enum Size {
     /// Seconds, to see whether everything works
     #[value(hide = true)]
     Smoke,
-    /// Narrow networks, few cells, a part of the data
+    /// Narrow networks, few cells, a fraction of the data
     Quick,
     /// The paper's data, optimiser and epochs, width 96: Figure 2 takes about two hours on two cores
     Medium,
-    /// As in the paper where it says so, width 256
+    /// The paper's settings where it states them, width 256
     Paper,
 }
 
@@ -170,7 +170,7 @@ impl Args {
 
     fn submit(&self, study: &Study, plans: &[Plan], data: &SweepData) -> Result<(), CliError> {
         if plans.is_empty() {
-            return Err(usage("these figures need no sweeps: leave out --slurm"));
+            return Err(usage("these figures need no training: omit --slurm"));
         }
         Sweep::check_slurm().map_err(SweepError::from)?;
         let options = SubmitOptions {
@@ -197,7 +197,7 @@ impl Args {
             row.insert("running".into(), submitted.draft.running.into());
             rows.push(row);
         }
-        tell(&format!("when `isinglass sweep status` says that all is done, `{}` draws the figures", self.command(study)));
+        tell(&format!("once `isinglass sweep status` shows that all cells are done, draw the figures with `{}`", self.command(study)));
         let mut answer = Answer::default();
         answer.place("directory", &study.directory);
         self.print.print(answer.rows("sweeps", rows).take())

@@ -17,13 +17,14 @@ use super::theory::carried::CarryArgs;
 use super::theory::network::{NetworkArgs, VarianceArgs, describe_network};
 use super::{CliError, Format};
 
-/// Random networks of finite width beside the theory.
+/// Simulate random networks of finite width and compare them with the theory.
 ///
-/// Draws every weight of so many networks, sends two signals through, and gives the variances q_aa and q_bb of their fields, the covariance q_ab and the correlation c of every layer: mean and
-/// standard deviation over the networks, the theory's value, and the deviation from it in standard errors. Also the correlation map c_in → c_out of one layer, and gradients on their way back where
-/// there are any. Layer 0 is the start. docs/experiments.md says what is simulated and how deviations are counted.
+/// Draws every weight of the networks at random, sends two signals through them, and reports for every layer the variances q_aa and q_bb of their fields, their covariance q_ab and their correlation c:
+/// mean and standard deviation over the networks, the theory's value, and the deviation from it in standard errors. Also reports the correlation map c_in → c_out of one layer, and gradients on their way
+/// back where there are any. Layer 0 is the start. docs/experiments.md describes what is simulated and how deviations are counted.
 ///
-/// With --carry every layer adds its field to the one before. The carried fields' mean square v_aa and Σ (spread) are given too, and the way back goes through both; there is no correlation map, since it is another one in every layer.
+/// With --carry every layer adds its field to the previous one. The mean square v_aa of the carried fields and their Σ (spread) are reported too, and gradients go back through both; there is no
+/// correlation map, since it differs from layer to layer.
 #[derive(Debug, clap::Args)]
 #[command(mut_arg("rows", rows_among(&["layers", "map", "jacobians", "overall", "networks", "facts"])))]
 #[command(after_help = "Examples:
@@ -72,22 +73,22 @@ pub struct Args {
     #[arg(long, default_value_t = 0.5, allow_hyphen_values = true, conflicts_with = "one_minus_c")]
     c: f64,
 
-    /// The same as its distance from 1, for close signals (for example 1e-6)
+    /// The correlation as its distance from 1, for close signals (such as 1e-6)
     #[arg(long, value_name = "DELTA", allow_hyphen_values = true)]
     one_minus_c: Option<f64>,
 
-    /// Number of evenly spaced c_in from 0 to 1 in the correlation map; 0 leaves it out
+    /// Number of evenly spaced c_in from 0 to 1 in the correlation map; 0 omits it
     #[arg(long, default_value_t = 11)]
     map_points: usize,
 
     #[command(flatten)]
     carry: CarryArgs,
 
-    /// Send no gradients back
+    /// Skip the gradients
     #[arg(long)]
     no_gradients: bool,
 
-    /// Equal seeds give equal numbers
+    /// Random seed: equal seeds give equal numbers
     #[arg(long, default_value_t = 1)]
     seed: u64,
 
@@ -133,7 +134,7 @@ impl Args {
         let chosen = self.output.print.rows();
         if self.carry.carry && chosen == Some("map") {
             return Err(usage(
-                "--rows map: carried fields have no correlation map, it is another one in every layer; use layers, jacobians or overall",
+                "--rows map: carried fields have no single correlation map, it differs from layer to layer; use layers, jacobians or overall",
             ));
         }
         let simulation = self.simulation()?;

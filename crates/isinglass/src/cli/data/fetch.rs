@@ -1,8 +1,9 @@
 //! `isinglass data fetch`.
 
 use indicatif::ProgressBar;
-use isinglass_data::archive::{Archive, data_directory};
+use isinglass_data::archive::{ARCHIVES, Archive, data_directory};
 use isinglass_data::fetch::{Fetched, Progress, fetch};
+use isinglass_files::did_you_mean;
 
 use super::DirectoryArgs;
 use crate::cli::CliError;
@@ -10,10 +11,10 @@ use crate::cli::answer::{Answer, Record};
 use crate::cli::output::{TableArgs, rows_among, usage};
 use crate::cli::terminal::bar;
 
-/// Download a data set, or check the one that is here.
+/// Download a data set, or verify the local copy.
 ///
-/// Files come over HTTPS from public mirrors, one after the other until one answers, and are kept only if the SHA-256 of their contents is the published one.
-/// A download that was interrupted goes on where it stopped. Without a network, copy the four files to DIR/mnist or DIR/fashion-mnist and run this to check them.
+/// Files are downloaded over HTTPS from public mirrors, tried in turn, and kept only if the SHA-256 of their contents is the published one. An interrupted download resumes where it stopped. Without a
+/// network, copy the four files to DIR/mnist or DIR/fashion-mnist and run this command to verify them.
 #[derive(Debug, clap::Args)]
 #[command(mut_arg("rows", rows_among(&["files", "facts"])))]
 #[command(after_help = "Examples:
@@ -26,7 +27,7 @@ pub struct Args {
     #[command(flatten)]
     directory: DirectoryArgs,
 
-    /// Take the files from this address instead of the public mirrors; may be given several times
+    /// Download from this address instead of the public mirrors; may be repeated
     #[arg(long, value_name = "URL")]
     mirror: Vec<String>,
 
@@ -37,10 +38,12 @@ pub struct Args {
 impl Args {
     pub fn run(self) -> Result<(), CliError> {
         if self.dataset == "digits" {
-            return Err(usage("digits are generated where they are used: there is nothing to fetch"));
+            return Err(usage("digits are generated on demand: there is nothing to fetch"));
         }
-        let archive = Archive::named(&self.dataset)
-            .ok_or_else(|| usage(format!("{:?} cannot be fetched: use mnist or fashion-mnist", self.dataset)))?;
+        let archive = Archive::named(&self.dataset).ok_or_else(|| {
+            let hint = did_you_mean(&self.dataset, ARCHIVES.map(|archive| archive.name));
+            usage(format!("{:?} cannot be fetched{hint}: use mnist or fashion-mnist", self.dataset))
+        })?;
         if let Some(mirror) = self.mirror.iter().find(|mirror| !mirror.starts_with("https://") && !mirror.starts_with("http://")) {
             return Err(usage(format!("--mirror {mirror}: an address starts with https:// or http://")));
         }

@@ -9,7 +9,7 @@ use crate::cli::CliError;
 use crate::cli::answer::{Answer, Record};
 use crate::cli::output::FormatArgs;
 
-/// The data sets there are, and whether they are here.
+/// List the data sets, and whether they have been downloaded.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   isinglass data list

@@ -11,7 +11,7 @@ use crate::cli::CliError;
 use crate::cli::answer::{Answer, Record, number};
 use crate::cli::output::{OutputArgs, rows_among};
 
-/// What is in a data set: images of each class, mean and standard deviation of the pixels (0 to 255).
+/// Show what is in a data set: images per class, mean and standard deviation of the pixels (0 to 255).
 ///
 /// The picture shows the first images of each class.
 #[derive(Debug, clap::Args)]
@@ -23,11 +23,11 @@ pub struct Args {
     /// digits, mnist or fashion-mnist
     dataset: String,
 
-    /// Which part
+    /// Which split
     #[arg(long, value_enum, default_value_t = SplitArg::Train)]
     split: SplitArg,
 
-    /// Images of each class in the picture
+    /// Images per class in the picture
     #[arg(long, value_name = "N", default_value_t = 16, requires = "plot", value_parser = clap::value_parser!(u16).range(1..=200))]
     count: u16,
 
@@ -39,9 +39,9 @@ pub struct Args {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum SplitArg {
-    /// For training
+    /// Training images
     Train,
-    /// For testing
+    /// Test images
     Test,
 }
 

@@ -41,27 +41,27 @@ fn files(config: &RunConfig, directory: Option<&Path>) -> Vec<PathBuf> {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Data")]
 pub struct DataArgs {
-    /// digits (generated), mnist or fashion-mnist [default: those of the run, else digits]
+    /// Data set: digits (generated), mnist or fashion-mnist [default: the run's, else digits]
     #[arg(long, value_name = "NAME", conflicts_with_all = ["train_images", "test_images"])]
     data: Option<String>,
 
-    /// Directory that holds mnist/ and fashion-mnist/ [default: $ISINGLASS_DATA, else the user's cache]
+    /// Directory containing mnist/ and fashion-mnist/ [default: $ISINGLASS_DATA, else the user's cache]
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
 
-    /// Training images or table of your own: IDX, .npy, or CSV with the labels in its first column
+    /// Your own training images or table: IDX, .npy, or CSV with the labels in the first column
     #[arg(long, value_name = "FILE", requires = "test_images")]
     train_images: Option<PathBuf>,
 
-    /// Their labels: IDX or .npy
+    /// Training labels, unless in the CSV: IDX or .npy
     #[arg(long, value_name = "FILE", requires = "train_images")]
     train_labels: Option<PathBuf>,
 
-    /// Test images or table of your own
+    /// Your own test images or table
     #[arg(long, value_name = "FILE", requires = "train_images")]
     test_images: Option<PathBuf>,
 
-    /// Their labels
+    /// Test labels, unless in the CSV
     #[arg(long, value_name = "FILE", requires = "test_images")]
     test_labels: Option<PathBuf>,
 }
@@ -70,7 +70,7 @@ pub struct DataArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Data")]
 pub struct FeaturesArgs {
-    /// image: all inputs share one scale; table: each column is standardised by itself [default: image for bytes and pictures, table for rows of real numbers]
+    /// image: all inputs share one scale; table: each column is standardised on its own [default: image for bytes and pictures, table for rows of real numbers]
     #[arg(long, value_name = "KIND")]
     features: Option<Features>,
 }

@@ -18,9 +18,9 @@ use crate::cli::{CliError, Format};
 
 /// How a run is made and shown, without changing how it ends.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "How it is done and shown")]
+#[command(next_help_heading = "Execution and output")]
 pub struct PerformArgs {
-    /// Save the last checkpoint also after every N steps, not after epochs only
+    /// Save last.safetensors every N steps as well as after every epoch
     #[arg(long, value_name = "N")]
     checkpoint_steps: Option<NonZeroU64>,
 
@@ -97,7 +97,7 @@ fn write_tables(out: &mut impl Write, directory: &Path, summary: &Value) -> io::
     write!(out, "{}, surrogate {}, neuron {}", text(&network["shape"]), text(&network["surrogate"]), text(&network["neuron"]))?;
     let epochs = if summary["epochs"] == 1 { "epoch" } else { "epochs" };
     write!(out, ": {} {epochs} of {}", summary["epochs"], text(&summary["data"]))?;
-    writeln!(out, " in {:.1} s, the best was epoch {}\n", summary["seconds"].as_f64().unwrap_or(f64::NAN), summary["best_epoch"])?;
+    writeln!(out, " in {:.1} s, best epoch {}\n", summary["seconds"].as_f64().unwrap_or(f64::NAN), summary["best_epoch"])?;
     tables::write_summary(out, summary)?;
     writeln!(out)?;
     tables::write_diagnosis(out, summary)?;

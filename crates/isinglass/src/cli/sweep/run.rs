@@ -12,10 +12,10 @@ use crate::cli::output::{TableArgs, rows_among};
 
 /// Train a network for every cell of a grid, on all cores.
 ///
-/// The grid is a TOML file: a table [train] with the settings that all cells share, and a table [grid] with a list of values for each axis. Keys are the flags of `isinglass train`.
+/// The grid is a TOML file: a table [train] with the settings that all cells share, and a table [grid] with a list of values for each axis. Keys match the flags of `isinglass train`.
 ///
-/// It can be stopped at any moment, by Ctrl-C or kill -9: the same command goes on, in the middle of cells from their last checkpoints, and comes to the same results. Several processes
-/// may work on one directory; each cell is run by one of them. A cell that fails, because its loss diverges, keeps its error and does not stop the others.
+/// It can be stopped at any moment, by Ctrl-C or kill -9: the same command resumes it, each cell from its last checkpoint, and arrives at the same results. Several processes may work on one directory;
+/// each cell is run by one of them. A cell that fails because its loss diverges records its error and does not stop the others.
 #[derive(Debug, clap::Args)]
 #[command(mut_arg("rows", rows_among(&["unfinished", "facts"])))]
 #[command(after_help = "Example, grid.toml:
@@ -60,15 +60,15 @@ impl Args {
 /// Which cells, and where they are kept.
 #[derive(Debug, clap::Args)]
 pub struct GridArgs {
-    /// The grid
+    /// Grid file
     #[arg(value_name = "GRID.toml")]
     pub grid: PathBuf,
 
-    /// Directory of the sweep: new, empty, or made with the same grid
+    /// Directory for the sweep: new, empty, or made with the same grid
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
 
-    /// Keep the directory of every run, with its checkpoints and metrics, for evaluate, inspect and pack
+    /// Keep every run's directory, with its checkpoints and metrics, for evaluate, inspect and pack
     #[arg(long)]
     pub keep_runs: bool,
 }

@@ -13,17 +13,17 @@ use crate::cli::output::{TableArgs, rows_among};
 use crate::cli::run::progress::tell;
 use crate::cli::{CliError, Format};
 
-/// What is done, running, failed, queued and waiting.
+/// Show which cells are done, running, failed, queued and waiting.
 ///
-/// Lists the cells that are running or have failed. If some were submitted to Slurm, asks the scheduler about them: a cell is queued if a task that has it is in the queue, and waiting if nobody
-/// will come to it until it is submitted or run again. Looking disturbs nobody.
+/// Lists the cells that are running or have failed. If cells were submitted to Slurm, asks the scheduler about them: a cell is queued if its task is in the queue, and waiting if nothing will run it until
+/// it is submitted or run again. Changes nothing.
 #[derive(Debug, clap::Args)]
 #[command(mut_arg("rows", rows_among(&["unfinished", "jobs", "facts"])))]
 #[command(after_help = "Examples:
   isinglass sweep status sweeps/a
   isinglass sweep status sweeps/a --format json")]
 pub struct Args {
-    /// The sweep's directory
+    /// Sweep directory
     #[arg(value_name = "DIR")]
     directory: PathBuf,
 
@@ -36,7 +36,7 @@ impl Args {
         let sweep = Sweep::open(&self.directory)?;
         let jobs = Jobs::look(&sweep)?;
         if let Some(trouble) = jobs.trouble() {
-            tell(&format!("what is in the queue is not known, and this is by the files alone: {trouble}"));
+            tell(&format!("cannot query Slurm; showing on-disk state only: {trouble}"));
         }
         self.print.print(answer(&sweep, &jobs, &self.print)?)
     }

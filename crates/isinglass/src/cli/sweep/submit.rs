@@ -14,12 +14,12 @@ use crate::cli::output::{FormatArgs, program, usage};
 use crate::cli::run::progress::tell;
 use crate::cli::{CliError, Format};
 
-/// Submit a sweep to a cluster: the cells that are left, as a Slurm job array.
+/// Submit a sweep to a cluster: the remaining cells, as a Slurm job array.
 ///
-/// Short cells are packed together, so that a task takes some minutes. Cells that have a result, are running or are in the queue are not submitted again: the same command later sends
-/// what is still missing, such as cells whose task ran out of time. A task that loses its node is started again by Slurm and goes on from the last checkpoints of its cells.
+/// Short cells are packed together so that each task takes a few minutes. Cells that have a result, are running or are queued are not submitted again: running the same command later submits what is
+/// still missing, such as cells whose task ran out of time. A task that loses its node is restarted by Slurm and resumes from the last checkpoints of its cells.
 ///
-/// The sweep's directory and the data must be on a file system that all nodes see.
+/// The sweep's directory and the data must be on a file system that all nodes share.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   isinglass sweep submit grid.toml --out sweeps/a --slurm --time 2:00:00 --cpus-per-task 4
@@ -30,11 +30,11 @@ pub struct Args {
     #[command(flatten)]
     grid: GridArgs,
 
-    /// Submit to Slurm, by sbatch
+    /// Submit to Slurm with sbatch
     #[arg(long)]
     slurm: bool,
 
-    /// At most N cells in a task [default: as many as take five minutes, or more so that there are at most 200 tasks]
+    /// At most N cells per task [default: about five minutes' worth, more if there would be over 200 tasks]
     #[arg(long, value_name = "N", value_parser = positive())]
     cells_per_task: Option<usize>,
 
@@ -42,23 +42,23 @@ pub struct Args {
     #[arg(long, value_name = "N", conflicts_with = "cells_per_task", value_parser = positive())]
     tasks: Option<usize>,
 
-    /// Submit cells again that have failed
+    /// Submit failed cells again
     #[arg(long)]
     retry_failed: bool,
 
-    /// Submit also cells that are running or in the queue
+    /// Also submit cells that are running or queued
     #[arg(long)]
     again: bool,
 
-    /// Directory that holds mnist/ and fashion-mnist/ [default: the grid's data-dir, else $ISINGLASS_DATA, else the user's cache]
+    /// Directory containing mnist/ and fashion-mnist/ [default: the grid's data-dir, else $ISINGLASS_DATA, else the user's cache]
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
 
-    /// Print the batch script; make and submit nothing
+    /// Print the batch script without creating or submitting anything
     #[arg(long)]
     dry_run: bool,
 
-    /// How often a cell saves its state
+    /// Seconds between checkpoints of a cell
     #[arg(long, value_name = "SECONDS", default_value_t = 5.0, allow_hyphen_values = true)]
     checkpoint_seconds: f64,
 
@@ -72,17 +72,17 @@ pub struct Args {
 
 /// What tasks ask for. Where nothing is said, the cluster decides.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "What each task asks for")]
+#[command(next_help_heading = "Resources per task")]
 pub struct ResourceArgs {
     /// Partition
     #[arg(long, value_name = "NAMES")]
     partition: Option<String>,
 
-    /// Time limit, as sbatch has it: minutes, hours:minutes:seconds, days-hours
+    /// Time limit in sbatch's format: minutes, hours:minutes:seconds or days-hours
     #[arg(long, value_name = "TIME")]
     time: Option<String>,
 
-    /// Number of cores, and of threads
+    /// Number of cores and threads
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = RangedU64ValueParser::<usize>::new().range(1..=1024))]
     cpus_per_task: usize,
 
@@ -102,7 +102,7 @@ pub struct ResourceArgs {
     #[arg(long, value_name = "N", value_parser = positive())]
     max_running: Option<usize>,
 
-    /// Any other option of sbatch, such as --sbatch=--constraint=avx512; may be repeated
+    /// Other sbatch options, such as --sbatch=--constraint=avx512; may be repeated
     #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
     sbatch: Vec<String>,
 }
@@ -132,7 +132,7 @@ fn positive() -> RangedU64ValueParser<usize> {
 impl Args {
     pub fn run(self) -> Result<(), CliError> {
         if !self.slurm {
-            return Err(usage("say where to: --slurm submits to Slurm; `isinglass sweep run` runs the cells on this machine"));
+            return Err(usage("choose where to submit: --slurm submits to Slurm; `isinglass sweep run` runs the cells on this machine"));
         }
         let options = self.options()?;
         let GridArgs { grid: path, out, keep_runs } = &self.grid;
@@ -202,7 +202,7 @@ fn describe(draft: &Draft) -> String {
         }
     };
     if draft.exceeds_limit {
-        text += ", which is more than --time: submit again what is then cut off, and it goes on";
+        text += ", more than --time: resubmit afterwards; interrupted cells resume";
     }
     let others = [
         (draft.done, "done"),

@@ -16,18 +16,18 @@ use crate::cli::run::signals::Signals;
 /// How cells are run, without changing what they come to.
 #[derive(Debug, clap::Args)]
 pub struct WorkArgs {
-    /// Run cells again that have failed
+    /// Run failed cells again
     #[arg(long)]
     retry_failed: bool,
 
-    /// Directory that holds mnist/ and fashion-mnist/ [default: the grid's data-dir, else $ISINGLASS_DATA, else the user's cache]
+    /// Directory containing mnist/ and fashion-mnist/ [default: the grid's data-dir, else $ISINGLASS_DATA, else the user's cache]
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
 
     #[command(flatten)]
     threads: ThreadsArgs,
 
-    /// How often a cell saves its state
+    /// Seconds between checkpoints of a cell
     #[arg(long, value_name = "SECONDS", default_value_t = 5.0, allow_hyphen_values = true)]
     checkpoint_seconds: f64,
 }
@@ -53,7 +53,7 @@ impl WorkArgs {
         self.retry_failed
     }
 
-    /// How often a cell saves its state.
+    /// Seconds between checkpoints of a cell.
     pub fn checkpoint_interval(&self) -> Result<Duration, CliError> {
         checkpoint_interval(self.checkpoint_seconds)
     }
@@ -66,17 +66,17 @@ impl WorkArgs {
     }
 }
 
-/// How often a cell saves its state.
+/// Seconds between checkpoints of a cell.
 pub fn checkpoint_interval(seconds: f64) -> Result<Duration, CliError> {
     Duration::try_from_secs_f64(seconds)
         .map_err(|_| usage(format!("--checkpoint-seconds {seconds}: a finite number of seconds, not negative")))
 }
 
-/// Run some cells of a sweep that was made before: what a scheduler starts.
+/// Run cells of an existing sweep: what a scheduler starts.
 #[derive(Debug, clap::Args)]
 #[command(hide = true)]
 pub struct Args {
-    /// The sweep's directory
+    /// Sweep directory
     #[arg(value_name = "DIR")]
     directory: PathBuf,
 

@@ -14,7 +14,7 @@ use crate::cli::{CliError, Format};
 /// Whether fields are carried.
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
 pub struct CarryArgs {
-    /// Let every layer add its field to the one before, h' = h + S x/√N (docs/depth.md)
+    /// Add each layer's field to the previous one, h' = h + S x/√N (docs/depth.md)
     #[arg(long)]
     pub carry: bool,
 }

@@ -15,8 +15,8 @@ use crate::cli::output::rows_among;
 
 /// All critical initialisations, and which of them can be used.
 ///
-/// Critical is where χ₁ = 1 and equal signals stay equal. A line is given along q, the variance of the fields on it, which resolves σ_b² down to 1e-30. Points with σ_m² > 1 are theory only:
-/// means in [-1, 1] cannot have such a variance.
+/// An initialisation is critical if χ₁ = 1 and equal signals stay equal. The line is parametrised by q, the variance of the fields on it, which resolves σ_b² down to 1e-30. Points with σ_m² > 1 exist
+/// in theory only: means in [-1, 1] cannot have such a variance.
 #[derive(Debug, clap::Args)]
 #[command(mut_arg("rows", rows_among(&["points", "allowed", "facts"])))]
 #[command(after_help = "Examples:

@@ -11,11 +11,11 @@ pub use crate::cli::output::{FormatArgs, OutputArgs, usage};
 /// Which network.
 #[derive(Debug, Clone, clap::Args)]
 pub struct NetworkArgs {
-    /// continuous, deterministic, lrt-binary, lrt-continuous, binary, stochastic-binary, stochastic-weights or stochastic-neurons
+    /// Model: continuous, deterministic, lrt-binary, lrt-continuous, binary, stochastic-binary, stochastic-weights or stochastic-neurons
     #[arg(long, default_value = "deterministic")]
     pub model: String,
 
-    /// sign, probit:α, logistic:α, erf:a (= erf(a·h)), tanh:k (= tanh(k·h)); for model continuous also relu and linear
+    /// Neuron: sign, probit:α, logistic:α, erf:a (= erf(a·h)), tanh:k (= tanh(k·h)); for model continuous also relu and linear
     #[arg(long, default_value = "sign", allow_hyphen_values = true)]
     pub neuron: String,
 }

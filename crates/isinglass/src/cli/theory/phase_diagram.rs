@@ -25,7 +25,7 @@ use isinglass_lab::csv;
 /// CSV has one row per point; JSON has the two axes and one list per row of the grid; the table counts the phases.
 /// Points with σ_m² > 1 are empty: no means have such a variance.
 ///
-/// With --carry there is no critical line, and the picture shows what is left after --depth layers: of the mean squared gradient (which is also what is left of small differences), or of the signal.
+/// With --carry there is no critical line. The picture shows what is left after --depth layers of the mean squared gradient (and thus of small differences), or of the signal.
 #[derive(Debug, clap::Args)]
 #[command(mut_arg("rows", rows_among(&["points", "critical_line", "facts"])))]
 #[command(after_help = "Examples:
@@ -91,7 +91,7 @@ pub struct Question {
     #[arg(long, value_name = "MIN:MAX", default_value = "0:0.5", allow_hyphen_values = true)]
     pub y: Range,
 
-    /// What to colour [default: chi_1, with --carry gradient]
+    /// Quantity to show [default: chi_1; with --carry: gradient]
     #[arg(long, value_enum)]
     pub quantity: Option<QuantityArg>,
 
@@ -99,7 +99,7 @@ pub struct Question {
     #[command(flatten)]
     pub carry: CarryArgs,
 
-    /// With --carry: the number of layers that signals have to pass [default: 100]
+    /// With --carry: number of layers [default: 100]
     #[arg(long, allow_hyphen_values = true, requires = "carry")]
     pub depth: Option<usize>,
 
