@@ -10,6 +10,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use isinglass_files::did_you_mean;
 use thiserror::Error;
 
 /// The error type of this crate.
@@ -26,7 +27,7 @@ pub enum Error {
     },
 
     /// No data set has this name.
-    #[error("unknown data set {0:?}: use digits, mnist or fashion-mnist")]
+    #[error("unknown data set {name:?}{}: use digits, mnist or fashion-mnist", did_you_mean(.0, ["digits", "mnist", "fashion-mnist"]), name = .0)]
     UnknownDataset(String),
 
     /// A data set that must be fetched first was not found.
@@ -44,7 +45,7 @@ pub enum Error {
     },
 
     /// The system has no place for data.
-    #[error("no home directory to keep data in: give a directory, or set ISINGLASS_DATA")]
+    #[error("no home directory to keep data in: name a directory with --data-dir, or set ISINGLASS_DATA")]
     NoDirectory,
 
     /// The file could not be read.
@@ -56,7 +57,7 @@ pub enum Error {
     Write(io::Error),
 
     /// Compressed contents that cannot be unpacked.
-    #[error("the gzip stream is truncated or damaged ({0}): get the file again")]
+    #[error("the gzip stream is truncated or damaged ({0}): download the file again")]
     Gzip(io::Error),
 
     /// A compressed file unpacks to much more than its own length.
@@ -87,7 +88,7 @@ pub enum Error {
     },
 
     /// A file is shorter than its header says.
-    #[error("truncated: the header announces {expected} bytes of data, the file has {found}; get the file again")]
+    #[error("truncated: the header announces {expected} bytes of data, the file has {found}; download the file again")]
     Truncated {
         /// Bytes announced.
         expected: u64,
@@ -147,7 +148,7 @@ pub enum Error {
     },
 
     /// More names of classes than labels can tell apart.
-    #[error("more than 256 different labels: that many classes cannot be told apart")]
+    #[error("more than 256 different labels: at most 256 classes are supported")]
     TooManyNames,
 
     /// A value is infinite, NaN, or too large for 32 bits.

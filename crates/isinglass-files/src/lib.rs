@@ -13,13 +13,14 @@
 //! ```
 //!
 //! The contents go to a temporary file in the target's directory, which is synced and then renamed; see [`NewFile`] for what that guarantees.
-//! [`hex`] needs no standard library, so `no_std` crates can depend on this one without default features.
+//! [`hex`] and [`nearest`] need no standard library, so `no_std` crates can depend on this one without default features.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 
 extern crate alloc;
 
 mod hex;
+mod nearest;
 #[cfg(feature = "std")]
 mod new_file;
 #[cfg(feature = "std")]
@@ -28,6 +29,7 @@ mod path;
 mod temporary;
 
 pub use hex::hex;
+pub use nearest::{did_you_mean, nearest};
 #[cfg(feature = "std")]
 pub use new_file::{NewFile, check, rename, write, write_with};
 #[cfg(feature = "std")]

@@ -12,8 +12,10 @@
 //! ```
 
 mod carried;
+mod short;
 
 pub use carried::{of_carried_advice, of_carried_point};
+pub use short::{advice_in_short, carried_advice_in_short};
 
 use isinglass_runs::words::digits;
 use isinglass_theory::activation::{Activation, Parity};

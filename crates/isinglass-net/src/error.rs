@@ -1,5 +1,6 @@
 //! Errors, each with a message that says what to do.
 
+use isinglass_files::did_you_mean;
 use thiserror::Error;
 
 /// A bad request, bad data, or a run that cannot continue.
@@ -7,7 +8,7 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum Error {
     /// An unknown name.
-    #[error("unknown {kind} \"{name}\"; known are {known}")]
+    #[error("unknown {kind} \"{name}\"{}; known are {known}", did_you_mean(.name, .known.split(", ")))]
     UnknownName {
         /// What was looked for.
         kind: &'static str,

@@ -9,11 +9,13 @@ use serde_json::Value;
 ///
 /// assert_eq!(field(&"a, \"b\"".into()), "\"a, \"\"b\"\"\"");
 /// assert_eq!((field(&1.5.into()), field(&serde_json::Value::Null)), ("1.5".into(), String::new()));
+/// assert_eq!(field(&vec![1, 2].into()), "\"[1,2]\"");
 /// ```
 pub fn field(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::String(text) => text_field(text),
+        Value::Array(_) | Value::Object(_) => text_field(&value.to_string()),
         other => other.to_string(),
     }
 }

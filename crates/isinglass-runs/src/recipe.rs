@@ -13,6 +13,7 @@
 //! ```
 
 use isinglass_data::{Archive, digits};
+use isinglass_files::did_you_mean;
 use isinglass_net::NetworkConfig;
 
 use crate::run::{RunConfig, RunError};
@@ -77,7 +78,11 @@ impl Recipe {
     pub fn find(name: &str) -> Result<&'static Self, RunError> {
         Self::ALL.iter().find(|recipe| recipe.name == name).ok_or_else(|| {
             let names: Vec<&str> = Self::ALL.iter().map(|recipe| recipe.name).collect();
-            RunError::Setting(format!("no recipe {name}: there are {}; `isinglass train --recipe list` describes them", names.join(", ")))
+            let hint = did_you_mean(name, names.iter().copied());
+            RunError::Setting(format!(
+                "no recipe {name}{hint}: there are {}; `isinglass train --recipe list` describes them",
+                names.join(", ")
+            ))
         })
     }
 

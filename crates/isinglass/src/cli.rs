@@ -2,10 +2,13 @@
 
 pub(crate) mod answer;
 mod bench;
+mod completions;
 mod data;
 mod evaluate;
 mod export;
+mod global;
 mod inspect;
+mod man;
 mod output;
 mod pack;
 mod packed;
@@ -16,15 +19,20 @@ mod resume;
 mod run;
 mod runs;
 mod simulate;
+mod style;
 mod sweep;
+mod terminal;
 pub(crate) mod theory;
 mod train;
 
 use std::ffi::OsString;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand, ValueEnum};
+use isinglass_lab::shell;
 use thiserror::Error;
 
 /// Runs the command line, the name of the program first, and returns its exit code.
@@ -33,10 +41,12 @@ use thiserror::Error;
 /// assert_eq!(isinglass::command_line(["isinglass", "theory", "point", "--sigma-m2", "1.2"]), 2); // no means have that variance
 /// ```
 pub fn command_line(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> u8 {
-    let cli = match Cli::try_parse_from(arguments) {
+    let arguments: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
+    let cli = match Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,
-        Err(error) => return usage_error(&error),
+        Err(error) => return usage_error(&error, global::color_in(&arguments)),
     };
+    let _speaking = cli.global.speech().begin();
     match cli.run() {
         Ok(()) => 0,
         // The reader of our output has gone away, as `head` does: nothing is wrong.
@@ -46,30 +56,52 @@ pub fn command_line(arguments: impl IntoIterator<Item = impl Into<OsString> + Cl
             error.exit_code()
         }
         Err(error) => {
-            eprintln!("error: {error}");
+            terminal::error(&error.to_string());
             error.exit_code()
         }
     }
 }
 
 /// Help goes out as it is; a mistake becomes one sentence.
-fn usage_error(error: &clap::Error) -> u8 {
-    let wants_help = !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
-    if wants_help {
-        // Nobody is left to tell if even this cannot be printed.
-        let _ = error.print();
-        return if error.use_stderr() { 2 } else { 0 };
-    }
+fn usage_error(error: &clap::Error, color: style::Color) -> u8 {
     let text = error.render().to_string();
-    let sentence: Vec<&str> = text.lines().take_while(|line| !line.is_empty()).map(str::trim).collect();
-    eprintln!("{} (try --help)", sentence.join(" "));
+    // Nobody is left to tell if even this cannot be printed.
+    if !error.use_stderr() {
+        let _ = write!(io::stdout(), "{}", color.stdout().help(&text));
+        return 0;
+    }
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        let _ = write!(io::stderr(), "{}", color.stderr().help(&text));
+        return 2;
+    }
+    let _speaking = terminal::Speech { color, ..Default::default() }.begin();
+    terminal::error(&format!("{} (try --help)", in_one_sentence(&text)));
     2
 }
 
+/// What clap says of a mistake, with its tips: the paragraphs before the usage, in one line.
+fn in_one_sentence(text: &str) -> String {
+    let is_usage = |paragraph: &str| paragraph.starts_with("Usage:") || paragraph.starts_with("For more information");
+    let in_one_line = |paragraph: &str| paragraph.lines().map(str::trim).collect::<Vec<_>>().join(" ");
+    let paragraphs: Vec<String> = text.trim().split("\n\n").take_while(|paragraph| !is_usage(paragraph)).map(in_one_line).collect();
+    let sentence = paragraphs.join("; ");
+    sentence.strip_prefix("error: ").unwrap_or(&sentence).to_owned()
+}
+
+/// What every command returns.
+const EXIT_CODES: &str = "Exit codes:
+  0         done
+  1         something went wrong on the way: a full disk, a failed download, training that diverges, failed cells
+  2         wrong usage or wrong input; nothing was changed
+  130, 143  stopped by Ctrl-C (SIGINT) or SIGTERM; runs and sweeps have saved their state and can be resumed";
+
 /// Deep neural networks of ±1 weights and neurons.
 #[derive(Debug, Parser)]
-#[command(name = "isinglass", version, about, long_about = None, arg_required_else_help = true)]
+#[command(name = "isinglass", version, about, long_about = None, arg_required_else_help = true, after_help = EXIT_CODES)]
 struct Cli {
+    #[command(flatten)]
+    global: global::GlobalArgs,
+
     #[command(subcommand)]
     command: Command,
 }
@@ -85,7 +117,7 @@ enum Command {
     Export(export::Args),
     Bench(bench::Args),
 
-    /// Grids of training runs: running them, here or on a cluster, how they stand, their results
+    /// Sweeps, grids of training runs: run or submit them, show their status, collect results
     #[command(subcommand)]
     Sweep(sweep::Command),
 
@@ -95,38 +127,56 @@ enum Command {
 
     Report(report::Args),
 
-    /// How signals travel through a random network, before any training
+    /// Theory: how signals travel through a random network, before any training
     #[command(subcommand)]
     Theory(theory::Command),
 
     Simulate(Box<simulate::Args>),
     Reproduce(Box<reproduce::Args>),
 
-    /// Data sets: which there are, fetching them, looking at them
+    /// Data sets: list, fetch and show them
     #[command(subcommand)]
     Data(data::Command),
+
+    Completions(completions::Args),
+    Man(man::Args),
 }
 
 impl Cli {
     /// Runs the command.
     fn run(self) -> Result<(), CliError> {
-        isinglass_simd::Isa::chosen().map_err(|error| CliError::Usage(error.to_string()))?;
-        match self.command {
-            Command::Train(args) => args.run(),
-            Command::Resume(args) => args.run(),
-            Command::Evaluate(args) => args.run(),
-            Command::Inspect(args) => args.run(),
-            Command::Pack(args) => args.run(),
-            Command::Predict(args) => args.run(),
-            Command::Export(args) => args.run(),
-            Command::Bench(args) => args.run(),
-            Command::Sweep(command) => command.run(),
-            Command::Runs(command) => command.run(),
-            Command::Report(args) => args.run(),
-            Command::Theory(command) => command.run(),
-            Command::Simulate(args) => args.run(),
-            Command::Reproduce(args) => args.run(),
-            Command::Data(command) => command.run(),
+        let isa = isinglass_simd::Isa::chosen().map_err(|error| CliError::Usage(error.to_string()))?;
+        terminal::detail(|| {
+            let threads = self.global.threads();
+            format!("isinglass {}, instruction set {}, threads {threads}", env!("CARGO_PKG_VERSION"), isa.name())
+        });
+        let began = Instant::now();
+        let result = self.command.run();
+        terminal::detail(|| format!("finished after {:.2} s", began.elapsed().as_secs_f64()));
+        result
+    }
+}
+
+impl Command {
+    fn run(self) -> Result<(), CliError> {
+        match self {
+            Self::Train(args) => args.run(),
+            Self::Resume(args) => args.run(),
+            Self::Evaluate(args) => args.run(),
+            Self::Inspect(args) => args.run(),
+            Self::Pack(args) => args.run(),
+            Self::Predict(args) => args.run(),
+            Self::Export(args) => args.run(),
+            Self::Bench(args) => args.run(),
+            Self::Sweep(command) => command.run(),
+            Self::Runs(command) => command.run(),
+            Self::Report(args) => args.run(),
+            Self::Theory(command) => command.run(),
+            Self::Simulate(args) => args.run(),
+            Self::Reproduce(args) => args.run(),
+            Self::Data(command) => command.run(),
+            Self::Completions(args) => args.run(),
+            Self::Man(args) => args.run(),
         }
     }
 }
@@ -134,9 +184,9 @@ impl Cli {
 /// How results are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// For reading
+    /// Text for reading
     Table,
-    /// One JSON object; what does not exist is null
+    /// One JSON object; missing values are null
     Json,
     /// Comma-separated values with a header
     Csv,
@@ -164,7 +214,7 @@ pub enum CliError {
     #[error(transparent)]
     Report(#[from] isinglass_lab::report::ReportError),
     /// A signal stopped a sweep.
-    #[error("stopped with {done} of {cells} cells done; `{command}` goes on from there")]
+    #[error("stopped with {done} of {cells} cells done; resume with `{command}`")]
     SweepStopped {
         /// Cells with a result.
         done: usize,
@@ -190,7 +240,7 @@ pub enum CliError {
         directory: PathBuf,
     },
     /// Cells that a figure needs wait in a queue, to be run elsewhere.
-    #[error("{cells} cells of {} are in Slurm's queue or running there: run this again when `isinglass sweep status` says that they are done, or cancel their job", .directory.display())]
+    #[error("{cells} cells of {} are queued or running on Slurm: run this again once `isinglass sweep status {}` shows them done, or cancel their jobs", .directory.display(), shell::path(.directory))]
     Queued {
         /// How many.
         cells: usize,
@@ -213,7 +263,7 @@ pub enum CliError {
     #[error(transparent)]
     Simulate(#[from] isinglass_lab::simulate::SimulateError),
     /// A signal stopped a run.
-    #[error("stopped after step {} of {}; `isinglass resume {}` goes on from there", .progress.step, .progress.steps, .directory.display())]
+    #[error("stopped after step {} of {}; resume with `isinglass resume {}`", .progress.step, .progress.steps, shell::path(.directory))]
     Stopped {
         /// Where the run is kept.
         directory: PathBuf,
@@ -238,9 +288,9 @@ fn cells_failed(failed: usize, damaged: usize, refused: usize, cells: usize, dir
     let parts = [(failed, "failed"), (damaged, "have a damaged record"), (refused, "do not fit the memory of this machine")];
     let counts: Vec<String> =
         parts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} of {cells} cells {what}")).collect();
-    let directory = isinglass_lab::shell::quote_path(directory);
-    let again = if failed + damaged > 0 { ", --retry-failed runs them again" } else { "" };
-    let where_to = if failed + damaged > 0 { format!(": `isinglass sweep status {directory}` says why") } else { String::new() };
+    let directory = shell::path(directory);
+    let again = if failed + damaged > 0 { "; --retry-failed runs them again" } else { "" };
+    let where_to = if failed + damaged > 0 { format!(": `isinglass sweep status {directory}` shows why") } else { String::new() };
     format!("{}{where_to}{again}", counts.join(", "))
 }
 
@@ -262,11 +312,13 @@ impl From<isinglass_lab::reproduce::ReproduceError> for CliError {
 impl CliError {
     /// 2 for what the user can change, 1 for what went wrong on the way.
     pub fn exit_code(&self) -> u8 {
+        use isinglass_lab::chart::ChartError;
         use isinglass_lab::replace::ReplaceError;
         use isinglass_lab::report::ReportError;
         use isinglass_lab::reproduce::ReproduceError;
         use isinglass_lab::simulate::SimulateError;
         use isinglass_lab::sweep::SweepError;
+        use isinglass_lab::sweep::picture::PictureError;
         use isinglass_lab::sweep::slurm::SlurmError;
         use isinglass_theory::Error as TheoryError;
         match self {
@@ -278,6 +330,7 @@ impl CliError {
             Self::Run(error) if broke_off(error) => 1,
             Self::Net(isinglass_net::Error::PackedDiffers { .. }) | Self::Replace(ReplaceError::Write { .. }) => 1,
             Self::Report(ReportError::Write { .. }) => 1,
+            Self::Chart(ChartError::Write { .. }) | Self::SweepPicture(PictureError::Chart(ChartError::Write { .. })) => 1,
             Self::Sweep(SweepError::Write { .. })
             | Self::CellsFailed { .. }
             | Self::Queued { .. }

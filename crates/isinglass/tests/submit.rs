@@ -172,7 +172,7 @@ fn without_a_scheduler_nothing_is_made() {
     let mut home = cluster("submit-none", GRID);
     home.set("PATH", home.path("nothing"));
     let message = home.fails("sweep submit grid.toml --out a --slurm", 2);
-    assert!(message.contains("sbatch is not found") && message.contains("isinglass sweep run"), "{message}");
+    assert!(message.contains("sbatch not found") && message.contains("isinglass sweep run"), "{message}");
     assert!(!home.path("a").exists());
     // What would be submitted can be seen anywhere.
     let script = home.succeeds("sweep submit grid.toml --out a --slurm --dry-run --quiet --cells-per-task 3");

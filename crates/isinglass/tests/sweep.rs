@@ -128,7 +128,7 @@ fn a_signal_stops_a_sweep_at_once_and_says_how_to_go_on() {
     let message = String::from_utf8(output.stderr).unwrap();
     assert_eq!(
         (output.status.code(), message.as_str()),
-        (Some(130), "stopped with 0 of 3 cells done; `isinglass sweep run grid.toml --out a` goes on from there\n")
+        (Some(130), "stopped with 0 of 3 cells done; resume with `isinglass sweep run grid.toml --out a`\n")
     );
     let status = home.json("sweep status a");
     assert_eq!((&status["running"], &status["waiting"]), (&0.into(), &3.into()));
@@ -186,7 +186,7 @@ fn a_cell_that_fails_keeps_its_error_and_stops_nobody() {
     let output = home.run("sweep run grid.toml --out a --quiet");
     let message = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{message}");
-    assert_eq!(message, "error: 2 of 4 cells failed: `isinglass sweep status a` says why, --retry-failed runs them again\n");
+    assert_eq!(message, "error: 2 of 4 cells failed: `isinglass sweep status a` shows why; --retry-failed runs them again\n");
     let rows = home.json("sweep collect a");
     for row in rows["cells"].as_array().unwrap() {
         let fails = row["lr"].as_f64().unwrap() > 1.0;
@@ -266,7 +266,7 @@ fn a_directory_belongs_to_one_grid() {
     assert!(message.contains("another grid") && message.contains("4 are in both"), "{message}");
     assert!(home.fails("sweep run grid.toml --out a --keep-runs", 2).contains("--keep-runs"));
     for (flags, names) in
-        [("--x width", "width is no axis"), ("--x depth --y depth", "both depth"), ("--value accuracy", "no column accuracy")]
+        [("--x width", "width is not an axis"), ("--x depth --y depth", "both depth"), ("--value accuracy", "no column accuracy")]
     {
         assert!(home.fails(&format!("sweep collect a --plot map.svg {flags}"), 2).contains(names), "{flags}");
     }

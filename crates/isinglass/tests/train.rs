@@ -85,7 +85,7 @@ fn a_run_is_never_overwritten() {
     home.write("thesis/chapter1.tex", b"In the beginning");
     assert!(home.fails(&format!("{SMALL} --out thesis"), 2).contains("not empty"));
     assert_eq!(fs::read_dir(home.path("thesis")).unwrap().count(), 1);
-    assert!(home.fails(&format!("{SMALL} --out thesis/chapter1.tex"), 2).contains("cannot make the directory"));
+    assert!(home.fails(&format!("{SMALL} --out thesis/chapter1.tex"), 2).contains("cannot create the directory"));
 
     fs::create_dir(home.path("empty")).unwrap();
     home.succeeds(&format!("{SMALL} --out empty"));
@@ -142,7 +142,11 @@ fn a_file_says_the_same_as_flags_and_flags_go_first() {
     assert!(!text.contains("data-dir") && !text.contains(home.path("data").to_str().unwrap()) && !text.contains("threads"));
 
     for (file, names) in [
-        ("dept = 3", "line 1: unknown field `dept`"),
+        ("dept = 3", "line 1: unknown key `dept`; did you mean `depth`?"),
+        ("surogate = \"ste\"", "did you mean `surrogate`?"),
+        ("surrogate = \"determinstic\"", "(did you mean deterministic?)"),
+        ("neuron = \"tnah:2\"", "did you mean tanh:2?"),
+        ("frobnicate = 1", "the keys are recipe, data, "),
         ("depth = 3\nlr = \"fast\"", "line 2"),
         ("surrogate = \"magic\"", "known are deterministic"),
         ("variance-gradient = 3", "\"off\""),

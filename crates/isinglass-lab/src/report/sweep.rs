@@ -11,6 +11,7 @@ use super::source::Kind;
 use super::{ReportError, table};
 use isinglass_chart::{Figure, plain};
 use isinglass_runs::run::{Behind, Part};
+use isinglass_runs::shell;
 use isinglass_runs::sweep::picture::{PictureError, View, value_text};
 use isinglass_runs::sweep::{Attempt, Column, Results, Row, SWEEP, Status, Sweep, SweepError};
 
@@ -219,7 +220,8 @@ fn write_cells(sweep: &Sweep, results: &Results, writer: &mut Writer) {
         table::write(html, &header, &lines);
         if count > SHOWN {
             html.open("p", &[]).text("All of them: ");
-            html.element("code", &[], &format!("isinglass sweep collect {} --format csv", shown(sweep.directory()))).close("p");
+            html.element("code", &[], &format!("isinglass sweep collect {} --format csv", shell::word(&shown(sweep.directory()))))
+                .close("p");
         }
     });
 }

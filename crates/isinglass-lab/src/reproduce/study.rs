@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::ReproduceError;
 use super::grids::{self, Plan};
+use isinglass_runs::shell;
 use isinglass_runs::sweep::Sweep;
 
 /// A figure of the paper, or one that belongs beside them.
@@ -149,9 +150,10 @@ impl Study {
 
     /// The command that makes a figure again.
     pub(super) fn command(&self, subject: Subject) -> String {
-        let mut text = format!("isinglass reproduce {subject} --scale {} --out {}", self.scale.name(), portable(&self.directory));
+        let mut text =
+            format!("isinglass reproduce {subject} --scale {} --out {}", self.scale.name(), shell::word(&portable(&self.directory)));
         if !grids::plans(self, subject).is_empty() {
-            text += &format!(" --data {}", self.data);
+            text += &format!(" --data {}", shell::word(&self.data));
         }
         text + &if self.seed == 1 { String::new() } else { format!(" --seed {}", self.seed) }
     }

@@ -27,6 +27,8 @@ use spellings::{carry_or_truth, is_off, list_of_neurons, neuron_text, on_or_off,
 
 mod spellings;
 
+pub use spellings::parse_neuron;
+
 /// Hidden layers, and neurons in each, unless the settings say otherwise.
 const DEPTH: usize = 2;
 const WIDTH: usize = 512;

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use crate::shell;
+
 /// The error type of runs.
 #[derive(Debug, Error)]
 #[non_exhaustive]
@@ -17,13 +19,13 @@ pub enum RunError {
     Data(#[from] isinglass_data::Error),
     /// The directory holds a run, or something else.
     #[error(
-        "{} is not empty, and a run is never overwritten: go on with it by `isinglass resume {}`, or choose another directory with --out",
+        "{} is not empty, and a run is never overwritten: resume it with `isinglass resume {}`, or choose another directory with --out",
         .0.display(),
-        .0.display()
+        shell::path(.0)
     )]
     Exists(PathBuf),
     /// The directory cannot be made.
-    #[error("cannot make the directory {}: {source}", .path.display())]
+    #[error("cannot create the directory {}: {source}", .path.display())]
     Directory {
         /// The directory.
         path: PathBuf,
@@ -31,10 +33,10 @@ pub enum RunError {
         source: io::Error,
     },
     /// The directory holds no run.
-    #[error("{} holds no run: there is no config.toml in it", .0.display())]
+    #[error("{} holds no run: config.toml not found", .0.display())]
     NoRun(PathBuf),
     /// The run has no checkpoint to look at.
-    #[error("{} holds no {file}: no epoch was finished; go on with `isinglass resume {}`", .directory.display(), .directory.display())]
+    #[error("{} holds no {file}: no epoch has been finished; resume the run with `isinglass resume {}`", .directory.display(), shell::path(.directory))]
     NoCheckpoint {
         /// The run's directory.
         directory: PathBuf,
@@ -59,7 +61,7 @@ pub enum RunError {
     #[error("{0}")]
     Setting(String),
     /// The checkpoint was made with other settings than `config.toml` holds now.
-    #[error("{}: these are not the settings the run began with ({what}); restore the file, or start another run", .path.display())]
+    #[error("{}: these are not the settings the run was started with ({what}); restore the file, or start another run", .path.display())]
     ConfigChanged {
         /// The file.
         path: PathBuf,
@@ -67,7 +69,7 @@ pub enum RunError {
         what: &'static str,
     },
     /// The data do not fit the network.
-    #[error("the network takes {inputs} inputs and knows {classes} classes, {data} has {features} and {labels}")]
+    #[error("the network takes {inputs} inputs and knows {classes} classes, but {data} has {features} and {labels}")]
     Unfit {
         /// Inputs of the network.
         inputs: usize,

@@ -1,5 +1,6 @@
 //! TOML as users write it: errors in one sentence, and no nesting that a small stack could not take.
 
+use isinglass_files::nearest;
 use serde::de::DeserializeOwned;
 
 /// Levels of lists and tables, or names in a dotted key. Settings and grids have three at most.
@@ -17,9 +18,25 @@ pub(crate) fn from_toml<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     toml::from_str(text).map_err(|error| one_sentence(text, &error))
 }
 
+/// An error of TOML's in one line. For an unknown key it says which was meant, or else which there are.
+pub(crate) fn in_plain_words(error: &toml::de::Error) -> String {
+    // Where there is no place in a text to point at, TOML names the key.
+    let message = if error.span().is_some() { error.message().to_owned() } else { error.to_string() };
+    let message = message.trim_end().lines().collect::<Vec<_>>().join(", ");
+    let Some(rest) = message.strip_prefix("unknown field `") else { return message };
+    // unknown field `dept`, expected one of `data`, `depth`, …
+    let mut names = rest.split('`').step_by(2);
+    let key = names.next().unwrap_or_default();
+    let known: Vec<&str> = names.filter(|name| *name != key).collect();
+    match nearest(key, known.iter().copied()) {
+        Some(name) => format!("unknown key `{key}`; did you mean `{name}`?"),
+        None => format!("unknown key `{key}`; the keys are {}", known.join(", ")),
+    }
+}
+
 /// TOML's account of an error takes several lines and repeats the text.
 fn one_sentence(text: &str, error: &toml::de::Error) -> String {
-    let message = error.message().lines().collect::<Vec<_>>().join(", ");
+    let message = in_plain_words(error);
     match error.span() {
         Some(span) => format!("line {}: {message}", 1 + text[..span.start].matches('\n').count()),
         None => message,
@@ -73,6 +90,20 @@ mod tests {
             let error = from_toml::<toml::Table>(&format!("a = 1\n{text}\n")).unwrap_err();
             assert_eq!(error, "line 2: lists or tables nested more than 16 deep", "{text:.20}");
         }
+    }
+
+    #[test]
+    fn unknown_keys_are_answered_with_the_nearest() {
+        #[derive(Debug, serde::Deserialize)]
+        #[serde(deny_unknown_fields)]
+        #[allow(dead_code)]
+        struct Settings {
+            depth: usize,
+            width: usize,
+        }
+        let error = |text: &str| from_toml::<Settings>(text).unwrap_err();
+        assert_eq!(error("dept = 3"), "line 1: unknown key `dept`; did you mean `depth`?");
+        assert_eq!(error("# a\nfrobnicate = 3"), "line 2: unknown key `frobnicate`; the keys are depth, width");
     }
 
     #[test]

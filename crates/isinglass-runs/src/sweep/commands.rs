@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::slurm::{Bounds, Jobs, Packing, SlurmError};
 use super::{Sweep, SweepData, SweepError};
-use crate::shell::quote;
+use crate::shell;
 
 /// Variables that change how cells are run, or where their data are found.
 pub(super) const VARIABLES: [&str; 2] = ["ISINGLASS_DATA", "ISINGLASS_SIMD"];
@@ -84,18 +84,18 @@ impl Sweep {
         for name in VARIABLES {
             if let Ok(value) = std::env::var(name) {
                 let value = if name == "ISINGLASS_DATA" { absolute_text(Path::new(&value))? } else { value };
-                words.push(format!("{name}={}", quote(&value)));
+                words.push(format!("{name}={}", shell::word(&value)));
             }
         }
         words.extend([
-            quote(&absolute_text(&options.executable)?),
+            shell::word(&absolute_text(&options.executable)?),
             "sweep".into(),
             "work".into(),
-            quote(&absolute_text(self.directory())?),
+            shell::word(&absolute_text(self.directory())?),
         ]);
-        words.extend(["--cells".into(), quote(cells), "--threads".into(), options.threads.to_string()]);
+        words.extend(["--cells".into(), shell::word(cells), "--threads".into(), options.threads.to_string()]);
         if let Some(directory) = &options.data_dir {
-            words.extend(["--data-dir".into(), quote(&absolute_text(directory)?)]);
+            words.extend(["--data-dir".into(), shell::word(&absolute_text(directory)?)]);
         }
         words.extend(["--checkpoint-seconds".into(), options.checkpoint_interval.as_secs_f64().to_string(), "--quiet".into()]);
         Ok(words.join(" "))

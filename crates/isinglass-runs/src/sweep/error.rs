@@ -47,7 +47,7 @@ pub enum SweepError {
         count: usize,
     },
     /// The directory holds no sweep.
-    #[error("{} holds no sweep: there is no {} in it", .0.display(), super::SWEEP)]
+    #[error("{} holds no sweep: {} not found", .0.display(), super::SWEEP)]
     NoSweep(PathBuf),
     /// The directory holds something else.
     #[error("{} is not empty and holds no sweep: choose another directory with --out", .0.display())]
@@ -104,7 +104,7 @@ pub enum SweepError {
         source: io::Error,
     },
     /// A cell's file is damaged.
-    #[error("{}: damaged ({reason}); remove it to have the cell run again", .path.display())]
+    #[error("{}: damaged ({reason}); delete it to run the cell again", .path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -112,7 +112,7 @@ pub enum SweepError {
         reason: String,
     },
     /// A file cannot be written.
-    #[error("cannot write {}: {source}; what is finished is kept, and the same command goes on from there", .path.display())]
+    #[error("cannot write {}: {source}; finished cells are kept; run the same command again to resume", .path.display())]
     Write {
         /// The file.
         path: PathBuf,

@@ -14,10 +14,11 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use isinglass_files::did_you_mean;
 use toml::{Table, Value};
 
 use super::{Cell, SweepError};
-use crate::run::toml_text::from_toml;
+use crate::run::toml_text::{from_toml, in_plain_words};
 use crate::run::{RunConfig, RunError};
 
 /// More are a mistake, most likely.
@@ -47,7 +48,8 @@ impl Grid {
         };
         let (train, grid) = (table("train")?.unwrap_or_default(), table("grid")?);
         if let Some(key) = tables.keys().next() {
-            return Err(format!("{key} is in neither [train] nor [grid], and a grid has no other tables"));
+            let hint = did_you_mean(key, ["train", "grid"]);
+            return Err(format!("{key}{hint} is in neither [train] nor [grid], and a grid has no other tables"));
         }
         let grid = grid.ok_or("there is no table [grid], with a list of values for each axis, such as depth = [2, 10]")?;
         if grid.is_empty() {
@@ -158,7 +160,7 @@ impl Grid {
         let describe = || given.iter().map(|(key, value)| format!("{key} = {value}")).collect::<Vec<_>>().join(", ");
         let impossible = |source| SweepError::Cell { cell: describe(), source: Box::new(source) };
         let config = Value::Table(settings).try_into::<RunConfig>();
-        let config = config.map_err(|error| impossible(RunError::Setting(error.message().lines().collect::<Vec<_>>().join(", "))))?;
+        let config = config.map_err(|error| impossible(RunError::Setting(in_plain_words(&error))))?;
         let config = config.resolved().map_err(impossible)?;
         // As the settings have it: `tanh:1` for `tanh`, and 1.0 for 1.
         let settings = config.to_json();
@@ -192,7 +194,7 @@ impl Grid {
         let settings = self.train.clone().into_iter().chain(self.axes.iter().map(|(key, values)| (key.clone(), values[0].clone())));
         let settings: Table = settings.collect();
         if let Err(error) = Value::Table(settings).try_into::<RunConfig>() {
-            return Err(error.to_string().trim_end().lines().collect::<Vec<_>>().join(", "));
+            return Err(in_plain_words(&error));
         }
         let count = self.axes.iter().try_fold(1usize, |count, (_, values)| count.checked_mul(values.len()));
         match count.filter(|&count| count <= MOST_CELLS) {
@@ -257,8 +259,10 @@ mod tests {
             ("[grid]\n", "[grid] is empty"),
             ("[grid]\ndepth = []\n", "axis depth is empty"),
             ("[grid]\ndepth = 3\n", "write depth = [3]"),
-            ("[grid]\ndept = [3]\n", "unknown field `dept`"),
-            ("[train]\ndept = 3\n[grid]\nseed = [1]\n", "unknown field `dept`"),
+            ("[grid]\ndept = [3]\n", "unknown key `dept`; did you mean `depth`?"),
+            ("[train]\ndept = 3\n[grid]\nseed = [1]\n", "unknown key `dept`; did you mean `depth`?"),
+            ("[train]\nsurrogate = \"determinstic\"\n[grid]\nseed = [1]\n", "did you mean deterministic?"),
+            ("[gird]\nseed = [1]\n", "gird (did you mean grid?) is in neither"),
             ("[train]\ndepth = 3\n[grid]\ndepth = [1]\n", "depth is both in [train] and in [grid]"),
             ("[train]\nsigma-m2 = 0.5\n[grid]\nsigma-w2 = [1]\n", "sigma-m2 (or sigma-w2) is both"),
             ("[grid]\ndata-dir = [\"a\"]\n", "changes nothing"),

@@ -21,6 +21,7 @@ mod map;
 mod pool;
 mod theory;
 
+use isinglass_files::did_you_mean;
 use isinglass_theory::advice::DEFAULT_REACH;
 use thiserror::Error;
 
@@ -36,7 +37,7 @@ pub use labels::axis_label;
 #[non_exhaustive]
 pub enum PictureError {
     /// There is no such axis.
-    #[error("{name} is no axis of this sweep: it has {axes}")]
+    #[error("{name} is not an axis of this sweep{}: it has {axes}", did_you_mean(.name, .axes.split(", ")))]
     NoAxis {
         /// What was asked for.
         name: String,
@@ -44,7 +45,7 @@ pub enum PictureError {
         axes: String,
     },
     /// Nothing varies along an axis.
-    #[error("the axis {0} has one value only: a picture needs several")]
+    #[error("the axis {0} has one value: a picture needs several")]
     OneValue(String),
     /// Both directions are the same.
     #[error("--x and --y are both {0}: a map needs two axes")]
@@ -53,7 +54,7 @@ pub enum PictureError {
     #[error("no other axis of this sweep has several values: there is nothing to draw")]
     NothingVaries,
     /// There is no such column.
-    #[error("there is no column {0}: see the header of --format csv")]
+    #[error("no column {0}: see the header of --format csv")]
     NoColumn(String),
     /// The chart cannot be drawn.
     #[error(transparent)]

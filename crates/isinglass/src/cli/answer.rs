@@ -1,23 +1,38 @@
 //! A command's result, printed as a table, as JSON or as CSV.
 
 use std::io::{self, Write};
+use std::path::Path;
 
 use isinglass_lab::csv;
 use isinglass_lab::words::digits;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::Format;
+use super::output::usage;
+use super::style;
+use super::{CliError, Format};
 
 /// One object, with named values in order.
 pub type Record = Map<String, Value>;
 
-/// A result: facts about the whole, and optionally rows.
+/// A result, the same in every format: facts about the whole, and optionally rows.
+///
+/// JSON has all of it. CSV has one table: the flat rows if there are any, else the rows, else the facts in one line.
 #[derive(Debug, Default)]
 pub struct Answer {
     facts: Record,
+    /// Where the result is, under the one name that all commands share.
+    path: Option<String>,
     rows: Option<Rows>,
+    /// The rows as a table, where JSON nests them.
+    flat: Option<Rows>,
 }
+
+/// The name of the facts, where one table of a result is chosen.
+pub const FACTS: &str = "facts";
+
+/// The answer in one sentence: tables begin with it.
+pub const SENTENCE: &str = "answer";
 
 /// Rows under one header.
 #[derive(Debug)]
@@ -25,6 +40,34 @@ struct Rows {
     key: &'static str,
     columns: Vec<String>,
     rows: Vec<Record>,
+}
+
+impl Rows {
+    fn new(key: &'static str, rows: Vec<Record>) -> Self {
+        let columns = rows.first().map(|row| row.keys().cloned().collect()).unwrap_or_default();
+        Self { key, columns, rows }
+    }
+
+    /// Objects with nested values, and not all with the same keys, as rows.
+    fn flattened(key: &'static str, objects: impl IntoIterator<Item = Record>) -> Self {
+        let objects: Vec<Record> = objects.into_iter().map(flatten_all).collect();
+        let mut columns: Vec<String> = Vec::new();
+        for name in objects.iter().flat_map(|object| object.keys()) {
+            if !columns.contains(name) {
+                columns.push(name.clone());
+            }
+        }
+        let fill = |mut object: Record| columns.iter().map(|name| (name.clone(), object.remove(name).unwrap_or_default())).collect();
+        Self { key, rows: objects.into_iter().map(fill).collect(), columns }
+    }
+
+    fn write_csv(&self, out: &mut impl Write) -> io::Result<()> {
+        writeln!(out, "{}", self.columns.iter().map(|column| csv::text_field(column)).collect::<Vec<_>>().join(","))?;
+        for row in &self.rows {
+            writeln!(out, "{}", row.values().map(csv::field).collect::<Vec<_>>().join(","))?;
+        }
+        Ok(())
+    }
 }
 
 impl Answer {
@@ -40,10 +83,22 @@ impl Answer {
         self
     }
 
+    /// Says where the result is: under `key`, and in JSON as `path` too.
+    pub fn place(&mut self, key: &str, path: &Path) -> &mut Self {
+        let text = path.display().to_string();
+        self.path = Some(text.clone());
+        self.fact(key, text)
+    }
+
     /// Sets the rows and the key they have in JSON.
     pub fn rows(&mut self, key: &'static str, rows: Vec<Record>) -> &mut Self {
-        let columns = rows.first().map(|row| row.keys().cloned().collect()).unwrap_or_default();
-        self.rows = Some(Rows { key, columns, rows });
+        self.rows = Some(Rows::new(key, rows));
+        self
+    }
+
+    /// Sets the rows of CSV, where JSON has the same in another shape.
+    pub fn flat(&mut self, key: &'static str, rows: Vec<Record>) -> &mut Self {
+        self.flat = Some(Rows::new(key, rows));
         self
     }
 
@@ -66,6 +121,9 @@ impl Answer {
         if let Some(Rows { key, rows, .. }) = self.rows {
             values.insert(key.to_owned(), Value::Array(rows.into_iter().map(Value::Object).collect()));
         }
+        if let Some(path) = self.path {
+            values.insert("path".to_owned(), path.into());
+        }
         values
     }
 
@@ -80,38 +138,57 @@ impl Answer {
         out.flush()
     }
 
+    /// Prints one of its tables; JSON has them all.
+    pub fn print_table(self, format: Format, name: &str) -> Result<(), CliError> {
+        if format == Format::Json {
+            return Ok(self.print(format)?);
+        }
+        let table = self.table(name).ok_or_else(|| usage(format!("--rows {name}: this result has no such table")))?;
+        let mut out = io::BufWriter::new(io::stdout().lock());
+        match format {
+            Format::Table if name == FACTS => write_facts(&mut out, &table.rows[0])?,
+            Format::Table if table.rows.is_empty() => {}
+            Format::Table => write_columns(&mut out, &table.rows)?,
+            _ => table.write_csv(&mut out)?,
+        }
+        Ok(out.flush()?)
+    }
+
+    fn table(self, name: &str) -> Option<Rows> {
+        if name == FACTS {
+            return Some(Rows::flattened(FACTS, [self.facts.into_iter().filter(|(_, value)| !is_table(value)).collect()]));
+        }
+        match (self.flat, self.rows) {
+            (Some(flat), _) if flat.key == name => Some(flat),
+            (_, Some(rows)) if rows.key == name && rows.rows.is_empty() => Some(rows),
+            (_, Some(rows)) if rows.key == name => Some(Rows::flattened(rows.key, rows.rows)),
+            _ => match self.facts.get(name) {
+                Some(Value::Array(objects)) => Some(Rows::flattened("", objects.iter().filter_map(Value::as_object).cloned())),
+                _ => None,
+            },
+        }
+    }
+
     fn write_json(self, out: &mut impl Write) -> io::Result<()> {
         serde_json::to_writer_pretty(&mut *out, &Value::Object(self.into_values()))?;
         writeln!(out)
     }
 
     fn write_csv(self, out: &mut impl Write) -> io::Result<()> {
-        let (columns, rows) = match self.rows {
-            Some(Rows { columns, rows, .. }) => (columns, rows),
-            None => {
-                let row = flatten(self.facts);
-                (row.keys().cloned().collect(), vec![row])
-            }
-        };
-        writeln!(out, "{}", columns.iter().map(|column| csv::text_field(column)).collect::<Vec<_>>().join(","))?;
-        for row in &rows {
-            writeln!(out, "{}", row.values().map(csv::field).collect::<Vec<_>>().join(","))?;
-        }
-        Ok(())
+        let table = self.flat.or(self.rows).unwrap_or_else(|| Rows::new(FACTS, vec![flatten(self.facts)]));
+        table.write_csv(out)
     }
 
     fn write_table(self, out: &mut impl Write) -> io::Result<()> {
-        let mut words = Vec::new();
-        let facts = flatten(self.facts);
-        let width = facts.keys().map(|key| key.chars().count()).max().unwrap_or(0);
-        for (key, value) in &facts {
-            match value {
-                // Sentences go below the numbers.
-                Value::String(text) if text.contains(' ') => words.push(text.clone()),
-                _ => writeln!(out, "{key:width$}  {}", cell_text(value))?,
-            }
+        let mut facts = flatten(self.facts);
+        if let Some(Value::String(sentence)) = facts.shift_remove(SENTENCE) {
+            write_wrapped(out, &sentence)?;
+            writeln!(out)?;
         }
-        if let Some(Rows { rows, .. }) = &self.rows
+        let is_sentence = |value: &Value| value.as_str().is_some_and(|text| text.contains(' '));
+        let (words, facts): (Record, Record) = facts.into_iter().partition(|(_, value)| is_sentence(value));
+        write_facts(out, &facts)?;
+        if let Some(Rows { rows, .. }) = self.flat.as_ref().or(self.rows.as_ref())
             && !rows.is_empty()
         {
             if !facts.is_empty() {
@@ -119,14 +196,27 @@ impl Answer {
             }
             write_columns(out, rows)?;
         }
-        for text in words {
+        // Sentences go below the numbers.
+        for text in words.values().filter_map(Value::as_str) {
             writeln!(out)?;
-            for line in wrap(&text, 100) {
-                writeln!(out, "{line}")?;
-            }
+            write_wrapped(out, text)?;
         }
         Ok(())
     }
+}
+
+fn write_facts(out: &mut impl Write, facts: &Record) -> io::Result<()> {
+    let width = facts.keys().map(|key| key.chars().count()).max().unwrap_or(0);
+    facts.iter().try_for_each(|(key, value)| writeln!(out, "{key:width$}  {}", fact_text(key, value)))
+}
+
+fn write_wrapped(out: &mut impl Write, text: &str) -> io::Result<()> {
+    wrap(text, 100).iter().try_for_each(|line| writeln!(out, "{line}"))
+}
+
+/// A list of objects is a table of its own, a list of lists a matrix.
+fn is_table(value: &Value) -> bool {
+    value.as_array().is_some_and(|list| list.iter().any(|value| value.is_object() || value.is_array()))
 }
 
 /// A number, or null where it does not exist or is not finite.
@@ -157,6 +247,23 @@ fn flatten(record: Record) -> Record {
     flat
 }
 
+/// The same with lists of numbers and words too, as JSON writes them.
+fn flatten_all(record: Record) -> Record {
+    let mut flat = Record::new();
+    for (key, value) in record {
+        match value {
+            Value::Object(inner) => flat.extend(flatten_all(inner).into_iter().map(|(k, v)| (format!("{key}.{k}"), v))),
+            Value::Array(_) => {
+                flat.insert(key, value.to_string().into());
+            }
+            other => {
+                flat.insert(key, other);
+            }
+        }
+    }
+    flat
+}
+
 fn cell_text(value: &Value) -> String {
     match value {
         Value::Null => "–".to_owned(),
@@ -165,6 +272,12 @@ fn cell_text(value: &Value) -> String {
         Value::Array(values) => values.iter().map(cell_text).collect::<Vec<_>>().join(","),
         other => other.to_string(),
     }
+}
+
+/// The value of a fact, in red if it counts failures.
+fn fact_text(key: &str, value: &Value) -> String {
+    let text = cell_text(value);
+    if key == "failed" && value.as_u64().is_some_and(|count| count > 0) { style::stdout().bad(&text) } else { text }
 }
 
 /// Rows of records with the same keys, under their keys. A first column of text is aligned at the left, and so are columns of several words.
@@ -179,12 +292,24 @@ pub fn write_columns(out: &mut impl Write, rows: &[Record]) -> io::Result<()> {
         column.clone().all(Value::is_string) && (i == 0 || column.any(|value| value.as_str().is_some_and(|text| text.contains(' '))))
     };
     let left: Vec<bool> = (0..header.len()).map(is_left).collect();
-    for row in [&header].into_iter().chain(&cells) {
+    let palette = style::stdout();
+    for (number, row) in [&header].into_iter().chain(&cells).enumerate() {
+        let last = row.iter().rposition(|cell| !cell.is_empty()).map_or(0, |last| last + 1);
         let align = |(i, (cell, &width)): (usize, (&String, &usize))| {
-            if left[i] { format!("{cell:width$}") } else { format!("{cell:>width$}") }
+            // Nothing is left hanging at the end of a line.
+            let cell = match left[i] {
+                true if i + 1 == last => cell.clone(),
+                true => format!("{cell:width$}"),
+                false => format!("{cell:>width$}"),
+            };
+            match header[i].as_str() {
+                _ if number == 0 => palette.strong(&cell),
+                "verdict" | "status" => palette.verdict(&cell),
+                _ => cell,
+            }
         };
-        let line: Vec<String> = row.iter().zip(&widths).enumerate().map(align).collect();
-        writeln!(out, "{}", line.join("  ").trim_end())?;
+        let line: Vec<String> = row[..last].iter().zip(&widths).enumerate().map(align).collect();
+        writeln!(out, "{}", line.join("  "))?;
     }
     Ok(())
 }
@@ -208,6 +333,8 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -217,6 +344,24 @@ mod tests {
         let mut outer = Record::new();
         outer.insert("best".into(), Value::Object(inner));
         assert_eq!(flatten(outer).keys().collect::<Vec<_>>(), ["best.x"]);
+    }
+
+    #[test]
+    fn any_table_of_a_result_can_be_chosen() {
+        let answer = || {
+            let mut answer = Answer::default();
+            let layers = json!([{"layer": 1, "means": {"counts": [1, 2]}}, {"layer": 2, "last": true}]);
+            answer.place("run", Path::new("runs/a")).fact("layers", layers).fact("samples", json!([5, 100])).take()
+        };
+        let csv = |name: &str| {
+            let mut text = Vec::new();
+            answer().table(name).unwrap().write_csv(&mut text).unwrap();
+            String::from_utf8(text).unwrap()
+        };
+        assert_eq!(csv("layers"), "layer,means.counts,last\n1,\"[1,2]\",\n2,,true\n");
+        assert_eq!(csv("facts"), "run,samples\nruns/a,\"[5,100]\"\n");
+        assert!(answer().table("nothing").is_none());
+        assert_eq!(answer().into_values()["path"], "runs/a");
     }
 
     #[test]

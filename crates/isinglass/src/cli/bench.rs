@@ -2,29 +2,29 @@
 
 mod rows;
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::time::{Duration, Instant};
 
-use clap::builder::RangedU64ValueParser;
 use isinglass_bits::{Isa, PackedModel, Predictor};
 use isinglass_lab::words::digits;
 use isinglass_net::{Examples, Inference, Network, Rng, Values};
 use serde_json::json;
 
+use super::CliError;
 use super::answer::{Answer, Record, write_columns};
-use super::output::{FormatArgs, usage};
+use super::output::{TableArgs, ThreadsArgs, rows_among, usage};
 use super::packed::{ModelArgs, shape_text};
 use super::run::progress::bar;
 use super::run::tables::grouped;
-use super::{CliError, Format};
 use rows::RowNetwork;
 
-/// Times a packed network against the same network in floats, in turns.
+/// Benchmark a packed network against the same network in floats, in turns.
 ///
-/// Latency of a single image, throughput in batches of 64 and 1024, on one thread and on several. The float network has the same ±1 weights as 32-bit numbers: a single image goes through it row by
-/// row, batches on isinglass' own kernels for training (row by row as well if layers carry their sums). Both see the same random images, and how often they agree on the class is printed. Times are medians over rounds in which both sides take
-/// turns. The environment variable ISINGLASS_SIMD (avx512, avx2, neon, scalar) chooses the instruction set.
+/// Measures the latency of a single image and the throughput in batches of 64 and 1024, on one thread and on several. The float network has the same ±1 weights as 32-bit numbers: a single image goes
+/// through it row by row, batches through isinglass's own training kernels (row by row too if layers carry their sums). Both sides see the same random images, and the number on which they agree is
+/// printed. Times are medians over alternating rounds. The environment variable ISINGLASS_SIMD (avx512, avx2, neon, scalar) selects the instruction set.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("rows", rows_among(&["measurements", "facts"])))]
 #[command(after_help = "Examples:
   isinglass bench model.safetensors
   isinglass bench model.safetensors --threads 1 --seconds 10 --format json
@@ -33,16 +33,14 @@ pub struct Args {
     #[command(flatten)]
     model: ModelArgs,
 
-    /// How long to measure each line of the table
+    /// Seconds to spend on each row of the table
     #[arg(long, value_name = "S", default_value_t = 1.0, allow_hyphen_values = true)]
     seconds: f64,
 
-    /// Threads of the lines with several [default: one per core]
-    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..=1024))]
-    threads: Option<usize>,
-
     #[command(flatten)]
-    output: FormatArgs,
+    output: TableArgs,
+    #[command(flatten)]
+    threads: ThreadsArgs,
 }
 
 const BATCHES: [usize; 3] = [1, 64, 1024];
@@ -78,7 +76,7 @@ impl Floats {
 impl Args {
     pub fn run(self) -> Result<(), CliError> {
         if !(self.seconds > 0.0 && self.seconds <= 3600.0) {
-            return Err(usage(format!("--seconds {}: a time above 0, and at most an hour", self.seconds)));
+            return Err(usage(format!("--seconds {}: must be above 0 and at most 3600", self.seconds)));
         }
         let model = self.model.load()?;
         // The bytes that real numbers are rounded to are as good as any.
@@ -86,11 +84,11 @@ impl Args {
         let floats = Floats::of(&model)?;
         let images = random_images(&model);
         let labels = labels_of(&model, &images)?;
-        let threads = self.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+        let threads = self.threads.count();
         let mut plan: Vec<(usize, usize)> = BATCHES.into_iter().flat_map(|batch| [(batch, 1), (batch, threads)]).collect();
         plan.retain(|&(batch, threads)| batch > 1 || threads == 1);
         plan.dedup();
-        let bar = bar(true, "{bar:24} {pos} of {len} measured, {eta} left");
+        let bar = bar("{bar:24} {pos} of {len} measured, {eta} left");
         bar.set_length(plan.len() as u64);
         let mut rows = Vec::new();
         for (batch, threads) in plan {
@@ -104,17 +102,15 @@ impl Args {
         bar.finish_and_clear();
         let agreement = agreement(&model, &floats, &images, &labels, threads)?;
         let isa = Isa::best().name();
-        if self.output.format == Format::Table {
-            let mut out = io::stdout().lock();
-            writeln!(out, "{}, {isa}, medians in turns\n", shape_text(&model))?;
-            write_columns(&mut out, &rows.iter().map(table_row).collect::<Vec<_>>())?;
-            writeln!(out, "\nboth find the same class for {} of {} images", grouped(agreement), grouped(labels.len()))?;
-            return Ok(());
-        }
+        let shown: Vec<Record> = rows.iter().map(table_row).collect();
         let mut answer = Answer::default();
         answer.fact("shape", shape_text(&model)).fact("isa", isa).fact("agreeing_images", agreement).fact("images", labels.len());
         answer.rows("measurements", rows);
-        Ok(answer.print(self.output.format)?)
+        self.output.print_with(answer, |out| {
+            writeln!(out, "{}, {isa}, medians in turns\n", shape_text(&model))?;
+            write_columns(out, &shown)?;
+            writeln!(out, "\nboth find the same class for {} of {} images", grouped(agreement), grouped(labels.len()))
+        })
     }
 }
 

@@ -31,7 +31,7 @@ impl Command {
 /// Where data is looked for and put.
 #[derive(Debug, clap::Args)]
 pub struct DirectoryArgs {
-    /// Directory that holds mnist/ and fashion-mnist/ [default: $ISINGLASS_DATA, else the user's cache]
+    /// Directory containing mnist/ and fashion-mnist/ [default: $ISINGLASS_DATA, else the user's cache]
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
 }

@@ -4,18 +4,19 @@ use std::sync::atomic::AtomicBool;
 
 use isinglass_lab::run::{Evaluation, Sampling, check_samples};
 
+use super::CliError;
 use super::answer::{Answer, to_record};
-use super::output::{FormatArgs, ThreadsArgs};
+use super::output::{TableArgs, ThreadsArgs, rows_among};
 use super::run::progress::bar;
 use super::run::subject::SubjectArgs;
 use super::run::tables;
-use super::{CliError, Format};
 
-/// Accuracy and negative log-likelihood of a trained network.
+/// Evaluate a trained network: accuracy and negative log-likelihood.
 ///
-/// For the surrogate, the deterministic binary network sign(M), and stochastic binary networks drawn from the means, whose class probabilities are averaged over K samples. test has all test
-/// examples, train those the run trained with, validation those it held out. Accuracies in JSON and CSV are fractions.
+/// Covers the surrogate, the deterministic binary network sign(M), and stochastic binary networks drawn from the means, with class probabilities averaged over K samples. test is all test examples,
+/// train those the run was trained with, validation those it held out. Accuracies in JSON and CSV are fractions.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("rows", rows_among(&["scores", "facts"])))]
 #[command(after_help = "Examples:
   isinglass evaluate runs/a --samples 5,100 --format json
   isinglass evaluate runs/a --checkpoint best
@@ -24,18 +25,18 @@ pub struct Args {
     #[command(flatten)]
     subject: SubjectArgs,
 
-    /// Numbers of sampled binary networks to average over [default: those of the run]
+    /// Numbers of sampled binary networks to average over [default: the run's]
     #[arg(long, value_name = "K,…", value_delimiter = ',', num_args = 1, allow_hyphen_values = true)]
     samples: Option<Vec<usize>>,
 
-    /// The seed of the samples [default: the run's]
+    /// Seed of the samples [default: the run's]
     #[arg(long, allow_hyphen_values = true)]
     seed: Option<u64>,
 
     #[command(flatten)]
     threads: ThreadsArgs,
     #[command(flatten)]
-    output: FormatArgs,
+    output: TableArgs,
 }
 
 impl Args {
@@ -49,7 +50,7 @@ impl Args {
             seed: self.seed.unwrap_or(subject.checkpoint.train_config().seed),
             threads: self.threads.count(),
         };
-        let bar = bar(true, "{bar:24} {pos} of {len} binary networks sampled, {eta} left");
+        let bar = bar("{bar:24} {pos} of {len} binary networks sampled, {eta} left");
         let mut progress = |done: usize, of: usize| {
             bar.set_length(of as u64);
             bar.set_position(done as u64);
@@ -59,12 +60,7 @@ impl Args {
         let evaluation = Evaluation::new(network, &subject.data, &subject.partition, &sampling, &never, &mut progress);
         bar.finish_and_clear();
         let evaluation = evaluation?;
-        let mut answer = Answer::default();
-        match self.output.format {
-            Format::Table => return Ok(tables::write_scores(&mut std::io::stdout().lock(), &evaluation)?),
-            Format::Json => answer.facts(to_record(&evaluation)),
-            Format::Csv => answer.rows("scores", tables::score_rows(&evaluation)),
-        };
-        Ok(answer.print(self.output.format)?)
+        let answer = Answer::default().facts(to_record(&evaluation)).flat("scores", tables::score_rows(&evaluation)).take();
+        self.output.print_with(answer, |out| tables::write_scores(out, &evaluation))
     }
 }

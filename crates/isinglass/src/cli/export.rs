@@ -13,10 +13,10 @@ use super::packed::{ModelArgs, shape_text};
 use super::run::tables::grouped;
 use super::{CliError, Format};
 
-/// Writes a packed network for other programs: ONNX, or one file of C.
+/// Export a packed network to ONNX or to a single C file.
 ///
-/// onnx: weights stay one bit each in the file and are unpacked when it is loaded; onnxruntime takes images as uint8 [batch, inputs] and gives the integer sums of the output, the
-/// probabilities and the classes. c: C99 without dependencies, for microcontrollers too; its head says how much memory it needs and how to call it. Both give the sums that `predict` works with.
+/// onnx: weights stay one bit each in the file and are unpacked when it is loaded; onnxruntime takes images as uint8 [batch, inputs] and returns the integer output sums, the probabilities and the
+/// classes. c: C99 without dependencies, suitable for microcontrollers; its header comment states how much memory it needs and how to call it. Both give the same sums as `predict`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   isinglass export model.safetensors --to onnx -o model.onnx
@@ -25,15 +25,15 @@ pub struct Args {
     #[command(flatten)]
     model: ModelArgs,
 
-    /// What to write
+    /// Target format
     #[arg(long, value_enum)]
     to: Target,
 
-    /// The file to write [default: the model's name with .onnx or .c]
+    /// File to write [default: the model's name with .onnx or .c]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// What the functions of the C file begin with [default: the file's name]
+    /// Prefix of the C functions [default: the file's name]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
 
@@ -45,7 +45,7 @@ pub struct Args {
 enum Target {
     /// A graph for onnxruntime
     Onnx,
-    /// One file of C99
+    /// A single C99 file
     C,
 }
 
@@ -77,8 +77,7 @@ impl Args {
             return Ok(writeln!(io::stdout().lock(), "{}: {} in {} bytes", path.display(), shape_text(&model), grouped(bytes.len()))?);
         }
         let mut answer = Answer::default();
-        answer.facts(to_record(&json!({
-            "file": path.display().to_string(),
+        answer.place("file", &path).facts(to_record(&json!({
             "to": self.to.name(),
             "bytes": bytes.len(),
             "shape": shape_text(&model),

@@ -6,21 +6,22 @@ use isinglass_lab::run::Inspection;
 use isinglass_net::Progress;
 use serde_json::json;
 
+use super::CliError;
 use super::answer::{Answer, to_record};
-use super::output::{OutputArgs, ThreadsArgs, usage};
+use super::output::{OutputArgs, ThreadsArgs, rows_among, usage};
 use super::packed::PackedFile;
 use super::run::subject::SubjectArgs;
 use super::run::tables;
-use super::{CliError, Format};
 
-/// What a trained or packed network consists of and looks like inside, layer by layer.
+/// Inspect a trained or packed network, layer by layer.
 ///
-/// σ_m² is the variance of the means, polarised the part of them beyond ±0.9, flipped the part of the weights with another sign than at the start. The variance of the fields, measured with a
-/// thousand training examples, stands beside what the theory predicts from the variances of means and biases; χ₁ is the theory's too. saturated is the part of the neurons beyond ±0.9.
-/// The picture shows the histograms of means and neurons, and the variances.
+/// σ_m² is the variance of the means; polarised is the fraction of them beyond ±0.9; flipped is the fraction of the weights whose sign has changed since initialisation. The variance of the fields,
+/// measured on a thousand training examples, is shown beside the theory's prediction from the variances of means and biases; χ₁ comes from the theory too. saturated is the fraction of the neurons
+/// beyond ±0.9. The picture shows histograms of means and neurons, and the variances.
 ///
-/// Of a packed network: what each layer takes in bits and in bytes of the file, its thresholds, some of its weights, whether it carries the sums of the layer before, and where it comes from.
+/// For a packed network: bits and bytes of each layer in the file, its thresholds, some of its weights, whether it carries the sums of the layer before, and the network's provenance.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("rows", rows_among(&["layers", "facts"])))]
 #[command(after_help = "Examples:
   isinglass inspect runs/a
   isinglass inspect runs/a --checkpoint best --plot insides.png
@@ -57,13 +58,8 @@ impl Args {
             let title = format!("{}: {}", subject.data.name, inspection.network);
             isinglass_lab::run::insides(&title, &inspection.layers)?.save(path)?;
         }
-        let mut answer = Answer::default();
-        match self.output.format() {
-            Format::Table => return Ok(write_tables(&mut io::stdout().lock(), &inspection, progress)?),
-            Format::Json => answer.facts(result),
-            Format::Csv => answer.rows("layers", tables::layer_rows(&inspection)),
-        };
-        Ok(answer.print(self.output.format())?)
+        let answer = Answer::default().facts(result).flat("layers", tables::layer_rows(&inspection)).take();
+        self.output.print.print_with(answer, |out| write_tables(out, &inspection, progress))
     }
 
     fn run_on_packed(&self, file: &PackedFile) -> Result<(), CliError> {
@@ -71,16 +67,12 @@ impl Args {
             return Err(usage("--plot draws means and neurons of a run or checkpoint; a packed network has neither"));
         }
         if self.subject.has_choices() {
-            return Err(usage("--checkpoint and --data are for runs and checkpoints; a packed network is looked at as it is"));
+            return Err(usage("--checkpoint and --data are for runs and checkpoints, not for packed networks"));
         }
         let result = file.describe();
-        let mut answer = Answer::default();
-        match self.output.format() {
-            Format::Table => return Ok(file.write_tables(&mut io::stdout().lock(), &result)?),
-            Format::Json => answer.facts(to_record(&result)),
-            Format::Csv => answer.rows("layers", result["layers"].as_array().into_iter().flatten().map(to_record).collect()),
-        };
-        Ok(answer.print(self.output.format())?)
+        let layers = result["layers"].as_array().into_iter().flatten().map(to_record).collect();
+        let answer = Answer::default().facts(to_record(&result)).flat("layers", layers).take();
+        self.output.print.print_with(answer, |out| file.write_tables(out, &result))
     }
 }
 

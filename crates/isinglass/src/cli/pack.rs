@@ -23,11 +23,11 @@ use super::{CliError, Format};
 pub const DATA: &str = "data";
 pub const TEST_ACCURACY: &str = "test-accuracy";
 
-/// Packs the binary network of a run into bits, and proves that it is the same network.
+/// Pack the binary network of a run into bits and check that it is the same network.
 ///
-/// The deterministic network sign(M), or with --samples an ensemble of stochastic draws whose class probabilities are averaged. Weights take one bit each, neurons become integer thresholds,
-/// and the preprocessing of the inputs goes into those of the first layer; a network trained on a table takes its real numbers, and the rule that rounds them is in the file. The packed network is
-/// run on the test examples and on random ones; unless every sum of its output equals that of the float network, nothing is written. Noise of stochastic neurons is drawn once per network of an ensemble.
+/// Packs the deterministic network sign(M) or, with --samples, an ensemble of stochastic draws whose class probabilities are averaged. Each weight takes one bit, neurons become integer thresholds, and
+/// input preprocessing is folded into those of the first layer. A network trained on a table takes the table's real numbers; the rule that quantises them is stored in the file. The packed network is
+/// run on the test examples and on random ones, and nothing is written unless every output sum equals that of the float network. The noise of stochastic neurons is drawn once for each network of an ensemble.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   isinglass pack runs/a -o model.safetensors
@@ -37,7 +37,7 @@ pub struct Args {
     #[command(flatten)]
     subject: SubjectArgs,
 
-    /// The file to write
+    /// File to write
     #[arg(short, long, value_name = "FILE", default_value = "model.safetensors")]
     output: PathBuf,
 
@@ -45,7 +45,7 @@ pub struct Args {
     #[arg(long, value_name = "K", allow_hyphen_values = true)]
     samples: Option<usize>,
 
-    /// The seed of the draws [default: the run's]
+    /// Seed of the draws [default: the run's]
     #[arg(long, requires = "samples", allow_hyphen_values = true)]
     seed: Option<u64>,
 
@@ -59,12 +59,12 @@ impl Args {
     pub fn run(self) -> Result<(), CliError> {
         replace::check_packed_target(&self.output)?;
         if PackedFile::open_if_packed(self.subject.path())?.is_some() {
-            return Err(usage(format!("{} is packed already", self.subject.path().display())));
+            return Err(usage(format!("{} is already packed", self.subject.path().display())));
         }
         let (checkpoint, data) = self.subject.load_with_data_at_hand()?;
         let seed = self.seed.unwrap_or(checkpoint.train_config().seed);
         let draws = self.samples.map(|samples| Draws { samples, seed });
-        let packing = Packing { draws, threads: self.threads.count(), quiet: false };
+        let packing = Packing { draws, threads: self.threads.count() };
         let Written { model, bytes, checked, score } = packing.write(&self.output, &checkpoint, data.as_ref())?;
         if self.print.format == Format::Table {
             let accuracy = score.map_or(String::new(), |score| format!(", test accuracy {}", percent(score.accuracy())));
@@ -74,8 +74,7 @@ impl Args {
             return Ok(());
         }
         let mut answer = Answer::default();
-        answer.facts(to_record(&json!({
-            "file": self.output.display().to_string(),
+        answer.place("file", &self.output).facts(to_record(&json!({
             "bytes": bytes,
             "shape": shape_text(&model),
             "networks": model.networks().len(),
@@ -93,8 +92,6 @@ pub struct Packing {
     /// `None` packs sign(M).
     pub draws: Option<Draws>,
     pub threads: usize,
-    /// Whether to show no progress.
-    pub quiet: bool,
 }
 
 /// A packed network that was written to a file.
@@ -115,7 +112,7 @@ impl Packing {
         let network = checkpoint.network();
         let counterpart = self.draws.map_or(network.binary(), |Draws { samples, seed }| network.sampled(samples).seed(seed));
         let examples = data.map_or(Values::Bytes(&[]), |data| values(&data.test));
-        let bar = bar(!self.quiet, "{bar:24} {pos} of {len} networks packed and checked, {eta} left");
+        let bar = bar("{bar:24} {pos} of {len} networks packed and checked, {eta} left");
         let mut progress = |done: usize, of: usize| {
             bar.set_length(of as u64);
             bar.set_position(done as u64);

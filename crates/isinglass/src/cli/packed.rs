@@ -18,7 +18,7 @@ const SHOWN: usize = 32;
 /// Which packed network.
 #[derive(Debug, clap::Args)]
 pub struct ModelArgs {
-    /// A packed network, made by `isinglass pack`
+    /// Packed network, made by `isinglass pack`
     #[arg(value_name = "MODEL")]
     model: PathBuf,
 }
@@ -32,7 +32,8 @@ impl ModelArgs {
         if self.model.is_dir() {
             let name = self.model.display();
             return Err(usage(format!(
-                "{name} is a directory, not a packed network: `isinglass pack {name} -o model.safetensors` makes one"
+                "{name} is a directory, not a packed network: `isinglass pack {} -o model.safetensors` makes one",
+                isinglass_lab::shell::path(&self.model)
             )));
         }
         Ok(PackedModel::load(&self.model)?)
@@ -133,7 +134,7 @@ impl PackedFile {
         let float = result["float32_bytes"].as_u64().unwrap_or(0) as f64;
         writeln!(
             out,
-            "\nthe file has {} bytes; as float32 it would have {} times as many",
+            "\n{} bytes in all; as float32 the network would take {} times as many",
             number(&result["bytes"]),
             (float / self.bytes as f64).round()
         )?;

@@ -7,17 +7,19 @@ use isinglass_data::{Split, images};
 use isinglass_lab::run::RunConfig;
 use serde_json::{Value, json};
 
+use super::CliError;
 use super::answer::{Answer, Record, to_record};
-use super::output::{FormatArgs, ThreadsArgs, print_line, usage};
+use super::output::{TableArgs, ThreadsArgs, print_line, rows_among, usage};
 use super::packed::{ModelArgs, Score, predict_split};
-use super::{CliError, Format};
+use super::run::data::load_data;
 
-/// Predicts classes with a packed network.
+/// Predict classes with a packed network.
 ///
-/// With --data, or --test-images, the accuracy on a test set: correct/total, the number that `evaluate` prints for the same network. With --input, the class and the probabilities of every
-/// image in a file: a PNG of one image or of a sheet of them without gaps (bright on dark, as in MNIST; see --invert), .npy, IDX, or CSV without labels. A network trained on a table takes the
-/// table's real numbers, .npy or CSV, and rounds them by the rule in its file.
+/// With --data or --test-images: the accuracy on a test set, the same number that `evaluate` prints for the network. With --input: the class and the probabilities of every image in a file, which may be
+/// a PNG of one image or of a sheet of images without gaps (bright on dark, as in MNIST; see --invert), .npy, IDX, or CSV without labels. A network trained on a table takes the table's real numbers as
+/// .npy or CSV, and quantises them by the rule in its file.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("rows", rows_among(&["predictions", "facts"])))]
 #[command(after_help = "Examples:
   isinglass predict model.safetensors --data mnist
   isinglass predict model.safetensors --data mnist --format csv      # every image
@@ -35,33 +37,33 @@ pub struct Args {
     #[arg(long, requires = "input")]
     invert: bool,
 
-    /// The test set of digits (generated), mnist or fashion-mnist [default: the one it was packed with]
+    /// Test set: digits (generated), mnist or fashion-mnist [default: the one it was packed with]
     #[arg(long, value_name = "NAME", conflicts_with = "test_images")]
     data: Option<String>,
 
-    /// Directory that holds mnist/ and fashion-mnist/ [default: $ISINGLASS_DATA, else the user's cache]
+    /// Directory containing mnist/ and fashion-mnist/ [default: $ISINGLASS_DATA, else the user's cache]
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
 
-    /// Test images of your own: IDX, .npy, or CSV with the labels in it
+    /// Your own test images: IDX, .npy, or CSV with the labels in the first column
     #[arg(long, value_name = "FILE")]
     test_images: Option<PathBuf>,
 
-    /// Their labels: IDX or .npy
+    /// Test labels, unless in the CSV: IDX or .npy
     #[arg(long, value_name = "FILE", requires = "test_images")]
     test_labels: Option<PathBuf>,
 
     #[command(flatten)]
     threads: ThreadsArgs,
     #[command(flatten)]
-    output: FormatArgs,
+    output: TableArgs,
 }
 
 impl Args {
     pub fn run(self) -> Result<(), CliError> {
         // Beside --data, clap forgets that this one requires --input.
         if self.invert && self.input.is_none() {
-            return Err(usage("--invert is for the images of --input"));
+            return Err(usage("--invert needs --input"));
         }
         let model = self.model.load()?;
         match &self.input {
@@ -74,7 +76,7 @@ impl Args {
         let threads = self.threads.count();
         let prediction = if model.quantiser().is_some() {
             if self.invert {
-                return Err(usage("--invert is for images, and this network takes real numbers"));
+                return Err(usage("--invert is for images, but this network takes real numbers"));
             }
             let in_file =
                 |source: isinglass_bits::Error| isinglass_bits::Error::In { path: path.display().to_string(), source: source.into() };
@@ -88,12 +90,8 @@ impl Args {
         };
         let mut answer = Answer::default();
         answer.fact("images", prediction.len());
-        let rows = match self.output.format {
-            Format::Json => objects(&prediction),
-            _ => rows(&prediction, None),
-        };
-        answer.rows("predictions", rows);
-        Ok(answer.print(self.output.format)?)
+        answer.rows("predictions", objects(&prediction, None)).flat("predictions", rows(&prediction, None));
+        self.output.print(answer)
     }
 
     fn score(&self, model: &PackedModel) -> Result<(), CliError> {
@@ -104,19 +102,20 @@ impl Args {
         }
         let prediction = predict_split(model, &test, self.threads.count())?;
         let score = Score::new(&prediction, &test);
+        if self.output.is_for_reading() {
+            return Ok(print_line(&score.sentence(model, &name))?);
+        }
         let mut answer = Answer::default();
-        match self.output.format {
-            Format::Table => return Ok(print_line(&score.sentence(model, &name))?),
-            Format::Json => answer.facts(to_record(&json!({
-                "accuracy": score.accuracy(),
-                "images": score.examples,
-                "correct": score.correct,
-                "data": name,
-                "networks": model.networks().len(),
-            }))),
-            Format::Csv => answer.rows("predictions", rows(&prediction, Some(test.labels()))),
-        };
-        Ok(answer.print(self.output.format)?)
+        answer.facts(to_record(&json!({
+            "accuracy": score.accuracy(),
+            "images": score.examples,
+            "correct": score.correct,
+            "data": name,
+            "networks": model.networks().len(),
+        })));
+        let labels = Some(test.labels());
+        answer.rows("predictions", objects(&prediction, labels)).flat("predictions", rows(&prediction, labels));
+        self.output.print(answer)
     }
 
     /// The test images of what the flags name, else of what the network was packed with.
@@ -125,20 +124,20 @@ impl Args {
             let split = Split::read(images, self.test_labels.as_deref())?;
             let split = match (model.class_names(), split.class_names()) {
                 (Some(names), Some(_)) => split.in_classes(names)?,
-                (None, Some(_)) => return Err(usage("these labels are words, and the network knows its classes by numbers only")),
+                (None, Some(_)) => return Err(usage("the labels are words, but this network knows its classes only by number")),
                 _ => split,
             };
             return Ok((images.display().to_string(), split));
         }
         let name = self.data.as_ref().or_else(|| model.provenance.get("data"));
         let Some(name) = name else {
-            return Err(usage("say with --data what to look at, or with --input which images"));
+            return Err(usage("name a test set with --data, or images with --input"));
         };
         if self.data.is_none() && isinglass_data::Archive::named(name).is_none() && name != "digits" {
-            return Err(usage(format!("the network was packed with images of your own ({name}): say with --test-images which to look at")));
+            return Err(usage(format!("the network was packed with your own images ({name}): name the test images with --test-images")));
         }
         let config = RunConfig { data: Some(name.clone()), ..RunConfig::default() };
-        Ok((name.clone(), config.load_data(self.data_dir.as_deref())?.test))
+        Ok((name.clone(), load_data(&config, self.data_dir.as_deref())?.test))
     }
 }
 
@@ -149,14 +148,17 @@ fn shape_of_images(model: &PackedModel) -> (usize, usize) {
     model.image().unwrap_or(if side * side == inputs { (side, side) } else { (1, inputs) })
 }
 
-/// An object for every example.
-fn objects(prediction: &Prediction) -> Vec<Record> {
+/// An object for every example, with its label where it has one.
+fn objects(prediction: &Prediction, labels: Option<&[u8]>) -> Vec<Record> {
     let object = |(image, &class): (usize, &usize)| {
         let probabilities = prediction.probabilities_of(image);
         let mut object =
             to_record(&json!({"image": image, "class": class, "probability": probabilities[class], "probabilities": probabilities}));
         if let Some(name) = prediction.name(image) {
             object.insert("name".to_owned(), name.into());
+        }
+        if let Some(labels) = labels {
+            object.insert("label".to_owned(), labels[image].into());
         }
         object
     };

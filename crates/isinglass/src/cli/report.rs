@@ -8,29 +8,29 @@ use super::answer::Answer;
 use super::output::usage;
 use super::{CliError, Format};
 
-/// One page of HTML from directories of results.
+/// Write an HTML report of figures, sweeps and runs.
 ///
 /// Shows figures (directories with figure.json), sweeps (sweep.toml) and runs (config.toml), or all of these in a directory: pictures, tables, settings, seeds, versions, and whether each claim of the
-/// paper holds. The page has everything in it and opens without a network. Equal directories give equal bytes.
+/// paper holds. The page is self-contained and opens without a network. The same directories always give the same bytes.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   isinglass report figures -o report.html
   isinglass report sweeps/a runs/b -o report.html --title 'Depth and width'
   isinglass report sweeps/a -o a.html --format json")]
 pub struct Args {
-    /// Directories to show, in this order
+    /// Directories to include, in this order
     #[arg(value_name = "DIR", required = true)]
     directories: Vec<PathBuf>,
 
-    /// The file to write
+    /// File to write
     #[arg(short, long, value_name = "FILE.html")]
     output: PathBuf,
 
-    /// The title of the page
+    /// Title of the page
     #[arg(long, default_value = "Report")]
     title: String,
 
-    /// How to print where it is: its path, or with json also how many sections, figures and bytes it has
+    /// Output format: the path of the page; JSON and CSV add the numbers of sections, figures and bytes
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
 }
@@ -40,7 +40,7 @@ impl Args {
         check_target(&self.output)?;
         let report = Report::read(&self.directories)?.title(&self.title);
         for warning in report.warnings() {
-            eprintln!("warning: {warning}");
+            super::terminal::warn(warning);
         }
         let bytes = report.save(&self.output)?;
         let path = self.output.display().to_string();

@@ -8,27 +8,28 @@ use clap::builder::PossibleValuesParser;
 use indicatif::ProgressBar;
 use isinglass_data::archive::{ARCHIVES, data_directory};
 use isinglass_lab::reproduce::{Cost, FigureRecord, Plan, Scale, Study, Subject};
+use isinglass_lab::shell;
 use isinglass_lab::sweep::slurm::{Jobs, Packing, Standing, SubmitOptions};
 use isinglass_lab::sweep::{Sweep, SweepData, SweepError};
 
-use super::answer::{Answer, Record, number};
-use super::output::{program, usage};
+use super::CliError;
+use super::answer::{Answer, Record, number, to_record};
+use super::output::{TableArgs, program, rows_among, usage};
 use super::run::progress::{bar, tell};
 use super::sweep::progress::duration;
 use super::sweep::submit::{ResourceArgs, counted};
 use super::sweep::work::{WorkArgs, perform};
-use super::{CliError, Format};
-use crate::cli::output::FormatArgs;
 
-/// Make the paper's figures again, and say which of its claims hold.
+/// Reproduce the paper's figures and check which of its claims hold.
 ///
-/// fig1 signals in random networks, fig2 which networks train, fig3 critical lines, fig4 depth scales; ours: fig5 other neurons in the grid of fig2, fig6 common initialisations put on means, table the
-/// statements of Section 4.2. `all` means these. Beyond the paper, by name only: depth, binary accuracy over depth with fields carried and without, and the use of each layer; ablation, what each kind of
-/// regularisation is worth. Each becomes a directory with pictures (SVG and PNG), data and figure.json; `isinglass report` makes one page of them all.
+/// fig1 signals in random networks, fig2 which networks train, fig3 critical lines, fig4 depth scales; our own: fig5 other neurons on the grid of fig2, fig6 common initialisations applied to means, table
+/// the statements of Section 4.2. `all` means these. Beyond the paper, by name only: depth, binary accuracy over depth with and without carried fields, and what each layer contributes; ablation, what each
+/// kind of regularisation is worth. Each becomes a directory with pictures (SVG and PNG), data and figure.json; `isinglass report` makes one page of them all.
 ///
-/// Figures that need training are drawn from sweeps, in DIR/sweeps. They can be stopped at any moment; the same command goes on. At the scale of the paper they take a cluster: with --slurm they are
-/// submitted, and the same command without --slurm draws the figures when they are done. What they will take is said first.
+/// Figures that need training are drawn from sweeps in DIR/sweeps. They can be stopped at any moment; the same command resumes them. At the paper's scale they need a cluster: --slurm submits them, and
+/// the same command without --slurm draws the figures once they are done. The expected cost is printed first.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("rows", rows_among(&["claims", "figures", "sweeps", "facts"])))]
 #[command(after_help = "Examples:
   isinglass reproduce all --scale quick --out figures
   isinglass reproduce fig1 fig3 fig4 --out figures
@@ -37,27 +38,27 @@ use crate::cli::output::FormatArgs;
   isinglass reproduce fig2 --scale paper --out paper --dry-run
   isinglass reproduce fig2 --scale paper --out paper --slurm --partition long --time 12:00:00 --cpus-per-task 4")]
 pub struct Args {
-    /// What to make
+    /// Figures to reproduce
     #[arg(value_name = "FIGURE", required = true, value_parser = names())]
     figures: Vec<String>,
 
-    /// How large: quick takes minutes on two cores; paper has the paper's settings
+    /// Size: quick takes minutes on two cores, paper uses the paper's settings
     #[arg(long, value_enum, default_value_t = Size::Quick)]
     scale: Size,
 
-    /// Directory of the figures
+    /// Directory for the figures
     #[arg(long, value_name = "DIR", default_value = "figures")]
     out: PathBuf,
 
-    /// The data set to train with [default: mnist if it is there, else digits, which are generated]
+    /// Data set to train on [default: mnist if present, else digits, which are generated]
     #[arg(long, value_name = "NAME")]
     data: Option<String>,
 
-    /// The seed of everything random
+    /// Random seed
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(..=1_000_000_000))]
     seed: u64,
 
-    /// Say what it would take; make nothing
+    /// Print the expected cost and stop
     #[arg(long)]
     dry_run: bool,
 
@@ -69,7 +70,7 @@ pub struct Args {
     work: WorkArgs,
 
     #[command(flatten)]
-    print: FormatArgs,
+    print: TableArgs,
 
     // The last, since a heading holds for all that follows.
     #[command(flatten)]
@@ -81,11 +82,11 @@ enum Size {
     /// Seconds, to see whether everything works
     #[value(hide = true)]
     Smoke,
-    /// Narrow networks, few cells, a part of the data
+    /// Narrow networks, few cells, a fraction of the data
     Quick,
     /// The paper's data, optimiser and epochs, width 96: Figure 2 takes about two hours on two cores
     Medium,
-    /// As in the paper where it says so, width 256
+    /// The paper's settings where it states them, width 256
     Paper,
 }
 
@@ -107,10 +108,10 @@ impl Args {
         let data = study.load(&plans)?;
         let costs = study.cost(&plans, &data, self.work.retries_failed())?;
         if self.dry_run {
-            self.tell(&introduction(&study, &costs, false));
-            return Ok(estimate(&study, &costs).print(self.print.format)?);
+            tell(&introduction(&study, &costs, false));
+            return self.print.print(estimate(&study, &costs));
         }
-        self.tell(&introduction(&study, &costs, self.slurm));
+        tell(&introduction(&study, &costs, self.slurm));
         if self.slurm {
             return self.submit(&study, &plans, &data);
         }
@@ -124,7 +125,7 @@ impl Args {
             }
         }
         let records = self.draw(&study, &subjects)?;
-        Ok(answer(&study, &records, self.print.format).print(self.print.format)?)
+        self.print.print(answer(&study, &records, &self.print))
     }
 
     fn study(&self) -> Result<Study, CliError> {
@@ -145,29 +146,23 @@ impl Args {
     /// What goes on after an interruption.
     fn command(&self, study: &Study) -> String {
         let mut text =
-            format!("isinglass reproduce {} --scale {} --out {}", self.figures.join(" "), study.scale.name(), self.out.display());
-        text += &format!(" --data {}", study.data);
+            format!("isinglass reproduce {} --scale {} --out {}", self.figures.join(" "), study.scale.name(), shell::path(&self.out));
+        text += &format!(" --data {}", shell::word(&study.data));
         if self.seed != 1 {
             text += &format!(" --seed {}", self.seed);
         }
         text + &self.work.data_dir_flag()
     }
 
-    fn tell(&self, text: &str) {
-        if !self.work.is_quiet() {
-            tell(text);
-        }
-    }
-
     fn draw(&self, study: &Study, subjects: &[Subject]) -> Result<Vec<FigureRecord>, CliError> {
         let mut records = Vec::new();
         for &subject in subjects {
-            let bar: ProgressBar = bar(!self.work.is_quiet(), &format!("{subject} {{bar:24}} {{percent}}%"));
+            let bar: ProgressBar = bar(&format!("{subject} {{bar:24}} {{percent}}%"));
             bar.set_length(1000);
             bar.enable_steady_tick(Duration::from_millis(200));
             let record = study.draw(subject, &|part| bar.set_position((1000.0 * part) as u64))?;
             bar.finish_and_clear();
-            self.tell(&format!("{subject}: {}", study.directory_of(subject).display()));
+            tell(&format!("{subject}: {}", study.directory_of(subject).display()));
             records.push(record);
         }
         Ok(records)
@@ -175,7 +170,7 @@ impl Args {
 
     fn submit(&self, study: &Study, plans: &[Plan], data: &SweepData) -> Result<(), CliError> {
         if plans.is_empty() {
-            return Err(usage("these figures need no sweeps: leave out --slurm"));
+            return Err(usage("these figures need no training: omit --slurm"));
         }
         Sweep::check_slurm().map_err(SweepError::from)?;
         let options = SubmitOptions {
@@ -193,6 +188,7 @@ impl Args {
             let submitted = sweep.submit(data, &options)?;
             let mut row = Record::new();
             row.insert("sweep".into(), sweep.directory().display().to_string().into());
+            row.insert("path".into(), row["sweep"].clone());
             row.insert("job".into(), submitted.job.into());
             row.insert("tasks".into(), submitted.draft.tasks().into());
             row.insert("cells".into(), submitted.draft.cells().into());
@@ -201,10 +197,10 @@ impl Args {
             row.insert("running".into(), submitted.draft.running.into());
             rows.push(row);
         }
-        self.tell(&format!("when `isinglass sweep status` says that all is done, `{}` draws the figures", self.command(study)));
+        tell(&format!("once `isinglass sweep status` shows that all cells are done, draw the figures with `{}`", self.command(study)));
         let mut answer = Answer::default();
-        answer.fact("directory", study.directory.display().to_string());
-        Ok(answer.rows("sweeps", rows).take().print(self.print.format)?)
+        answer.place("directory", &study.directory);
+        self.print.print(answer.rows("sweeps", rows).take())
     }
 }
 
@@ -247,7 +243,7 @@ fn introduction(study: &Study, costs: &[Cost], is_elsewhere: bool) -> String {
 fn estimate(study: &Study, costs: &[Cost]) -> Answer {
     let core_seconds: f64 = costs.iter().map(|cost| cost.core_seconds).sum();
     let mut answer = Answer::default();
-    answer.fact("directory", study.directory.display().to_string()).fact("scale", study.scale.name()).fact("data", study.data.clone());
+    answer.place("directory", &study.directory).fact("scale", study.scale.name()).fact("data", study.data.clone());
     answer
         .fact("cells", costs.iter().map(|cost| cost.cells).sum::<usize>())
         .fact("waiting", costs.iter().map(|cost| cost.waiting).sum::<usize>());
@@ -266,29 +262,21 @@ fn estimate(study: &Study, costs: &[Cost]) -> Answer {
     answer.rows("sweeps", costs.iter().map(row).collect()).take()
 }
 
-/// The claims and what became of them; as JSON everything that is on record.
-fn answer(study: &Study, records: &[FigureRecord], format: Format) -> Answer {
+/// Everything that is on record, and as a table the claims and what became of them.
+fn answer(study: &Study, records: &[FigureRecord], print: &TableArgs) -> Answer {
     let mut answer = Answer::default();
-    if format != Format::Csv {
-        answer.fact("directory", study.directory.display().to_string()).fact("scale", study.scale.name()).fact("data", study.data.clone());
-    }
-    if format == Format::Json {
-        let rows = records.iter().filter_map(|record| match serde_json::to_value(record) {
-            Ok(serde_json::Value::Object(object)) => Some(object),
-            _ => None,
-        });
-        return answer.rows("figures", rows.collect()).take();
-    }
+    answer.place("directory", &study.directory).fact("scale", study.scale.name()).fact("data", study.data.clone());
+    answer.rows("figures", records.iter().map(to_record).collect());
     let row = |record: &FigureRecord, claim: &isinglass_lab::reproduce::Claim| {
         let mut row = Record::new();
         row.insert("figure".into(), record.figure.clone().into());
         row.insert("verdict".into(), claim.verdict.name().into());
         row.insert("claim".into(), claim.claim.clone().into());
-        if format == Format::Csv {
+        if !print.is_for_reading() {
             row.insert("evidence".into(), claim.evidence.clone().into());
         }
         row
     };
     let rows = records.iter().flat_map(|record| record.claims.iter().map(move |claim| row(record, claim)));
-    answer.rows("claims", rows.collect()).take()
+    answer.flat("claims", rows.collect()).take()
 }

@@ -5,23 +5,26 @@ use std::path::PathBuf;
 use isinglass_lab::run::Run;
 
 use super::CliError;
+use super::output::rows_among;
+use super::run::data::load_data;
 use super::run::ending::Ending;
 use super::run::perform::PerformArgs;
 
-/// Go on with a run that was stopped.
+/// Resume a run that was stopped.
 ///
-/// It ends with the very same checkpoints as if it had not been stopped, however it was: by Ctrl-C, kill -9, a power cut or a full disk. Settings are those of the run's config.toml
-/// and cannot be changed. A run that has ended is not trained further: its result is printed again, and if it follows a recipe its network is packed, unless that is done.
+/// The checkpoints at the end are exactly those of a run that was never stopped, whatever stopped it: Ctrl-C, kill -9, a power cut or a full disk. The settings are those in the run's config.toml and
+/// cannot be changed. A run that has ended is not trained further: its result is printed again and, if it follows a recipe and has not been packed yet, its network is packed.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("rows", rows_among(&["scores", "layers", "facts"])))]
 #[command(after_help = "Examples:
   isinglass resume runs/a
   isinglass resume runs/a --threads 1 --format json")]
 pub struct Args {
-    /// The run's directory
+    /// Run directory
     #[arg(value_name = "DIR")]
     directory: PathBuf,
 
-    /// Directory that holds mnist/ and fashion-mnist/ [default: where the run found them]
+    /// Directory containing mnist/ and fashion-mnist/ [default: where the run found it]
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
 
@@ -39,10 +42,10 @@ impl Args {
                 return self.perform.print(&self.directory, summary, &ending);
             }
             self.perform.say("the run has ended: packing its network");
-            let data = run.config().load_data(self.data_dir.as_deref())?;
+            let data = load_data(run.config(), self.data_dir.as_deref())?;
             return self.perform.pack(&run, &data, summary);
         }
-        let data = run.config().load_data(self.data_dir.as_deref())?;
+        let data = load_data(run.config(), self.data_dir.as_deref())?;
         self.perform.train(run, &data)
     }
 }

@@ -2,29 +2,31 @@
 
 mod records;
 
-use std::io::{self, IsTerminal};
 use std::time::Duration;
 
-use clap::ValueEnum;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use isinglass_lab::simulate::{Comparison, Measurement, Shown, Simulation, picture};
 use isinglass_theory::activation::FieldPair;
 use isinglass_theory::linspace;
 use isinglass_theory::{Correlation, MeanField};
+use serde_json::Value;
 
-use super::output::{OutputArgs, ThreadsArgs, usage};
+use super::answer::{Answer, Record};
+use super::output::{OutputArgs, ThreadsArgs, rows_among, usage};
+use super::terminal::bar;
 use super::theory::carried::CarryArgs;
 use super::theory::network::{NetworkArgs, VarianceArgs, describe_network};
 use super::{CliError, Format};
 
-/// Random networks of finite width beside the theory.
+/// Simulate random networks of finite width and compare them with the theory.
 ///
-/// Draws every weight of so many networks, sends two signals through, and gives the variances q_aa and q_bb of their fields, the covariance q_ab and the correlation c of every layer: mean and
-/// standard deviation over the networks, the theory's value, and the deviation from it in standard errors. Also the correlation map c_in → c_out of one layer, and gradients on their way back where
-/// there are any. Layer 0 is the start. docs/experiments.md says what is simulated and how deviations are counted.
+/// Draws every weight of the networks at random, sends two signals through them, and reports for every layer the variances q_aa and q_bb of their fields, their covariance q_ab and their correlation c:
+/// mean and standard deviation over the networks, the theory's value, and the deviation from it in standard errors. Also reports the correlation map c_in → c_out of one layer, and gradients on their way
+/// back where there are any. Layer 0 is the start. docs/experiments.md describes what is simulated and how deviations are counted.
 ///
-/// With --carry every layer adds its field to the one before. The carried fields' mean square v_aa and Σ (spread) are given too, and the way back goes through both; there is no correlation map, since it is another one in every layer.
+/// With --carry every layer adds its field to the previous one. The mean square v_aa of the carried fields and their Σ (spread) are reported too, and gradients go back through both; there is no
+/// correlation map, since it differs from layer to layer.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("rows", rows_among(&["layers", "map", "jacobians", "overall", "networks", "facts"])))]
 #[command(after_help = "Examples:
   isinglass simulate --model deterministic --neuron sign --sigma-m2 0.2,0.5,0.99 --sigma-b2 0.001 --width 1000 --realisations 50 --depth 30 --plot fig1.svg
   isinglass simulate --model lrt-continuous --neuron tanh --sigma-m2 0.9 --rows jacobians
@@ -71,37 +73,34 @@ pub struct Args {
     #[arg(long, default_value_t = 0.5, allow_hyphen_values = true, conflicts_with = "one_minus_c")]
     c: f64,
 
-    /// The same as its distance from 1, for close signals (for example 1e-6)
+    /// The correlation as its distance from 1, for close signals (such as 1e-6)
     #[arg(long, value_name = "DELTA", allow_hyphen_values = true)]
     one_minus_c: Option<f64>,
 
-    /// Number of evenly spaced c_in from 0 to 1 in the correlation map; 0 leaves it out
+    /// Number of evenly spaced c_in from 0 to 1 in the correlation map; 0 omits it
     #[arg(long, default_value_t = 11)]
     map_points: usize,
 
     #[command(flatten)]
     carry: CarryArgs,
 
-    /// Send no gradients back
+    /// Skip the gradients
     #[arg(long)]
     no_gradients: bool,
 
-    /// Equal seeds give equal numbers
+    /// Random seed: equal seeds give equal numbers
     #[arg(long, default_value_t = 1)]
     seed: u64,
 
-    /// The rows that the table (with some of their columns) and CSV show; JSON has them all
-    #[arg(long, value_enum, default_value_t = Rows::Layers)]
-    rows: Rows,
+    #[command(flatten)]
+    output: OutputArgs,
 
     #[command(flatten)]
     threads: ThreadsArgs,
-
-    #[command(flatten)]
-    output: OutputArgs,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+/// The tables of a network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Rows {
     /// Variances, covariance and correlation, layer by layer
     Layers,
@@ -111,6 +110,14 @@ enum Rows {
     Jacobians,
     /// The deviations of each quantity from the theory, all layers together
     Overall,
+}
+
+impl Rows {
+    fn named(name: &str) -> Option<Self> {
+        [("layers", Self::Layers), ("map", Self::Map), ("jacobians", Self::Jacobians), ("overall", Self::Overall)]
+            .into_iter()
+            .find_map(|(known, rows)| (known == name).then_some(rows))
+    }
 }
 
 /// One network, simulated and compared.
@@ -124,13 +131,15 @@ impl Args {
     pub fn run(self) -> Result<(), CliError> {
         let fields = self.fields()?;
         let plot = self.output.plot()?;
-        if self.carry.carry && self.rows == Rows::Map {
+        let chosen = self.output.print.rows();
+        if self.carry.carry && chosen == Some("map") {
             return Err(usage(
-                "--rows map: carried fields have no correlation map, it is another one in every layer; use layers, jacobians or overall",
+                "--rows map: carried fields have no single correlation map, it differs from layer to layer; use layers, jacobians or overall",
             ));
         }
         let simulation = self.simulation()?;
-        let bar = progress_bar();
+        let bar = bar("{bar:24} {percent}% of {len} networks, {eta} left");
+        bar.enable_steady_tick(Duration::from_millis(200));
         let mut outcomes = Vec::with_capacity(fields.len());
         for (index, field) in fields.iter().enumerate() {
             let measurement = simulation.run(field, &|done, of| {
@@ -146,20 +155,34 @@ impl Args {
                 outcomes.iter().map(|Outcome { field, measurement, comparison }| Shown { field, measurement, comparison }).collect();
             picture(&shown)?.save(path)?;
         }
-        let mut answer = super::answer::Answer::default();
+        let mut answer = Answer::default();
         answer.facts(describe_network(fields[0].network())).facts(records::simulation(&simulation));
-        let rows: Vec<_> = match self.output.format() {
-            Format::Json => outcomes.iter().map(records::network).collect::<Result<_, _>>()?,
-            Format::Csv => outcomes.iter().flat_map(|outcome| records::rows(outcome, self.rows)).collect(),
-            Format::Table => outcomes.iter().flat_map(|outcome| records::brief_rows(outcome, self.rows)).collect(),
-        };
-        if self.output.format() == Format::Table {
-            // A paragraph each.
-            for (index, outcome) in outcomes.iter().enumerate() {
-                answer.fact(&format!("verdict {index}"), records::verdict(outcome));
+        // What a network has in lists is a table for all networks, with their variances.
+        let rows = chosen.map_or(Some(Rows::Layers), Rows::named);
+        match (self.output.format(), rows) {
+            (Format::Json, rows) => {
+                answer.rows("networks", outcomes.iter().map(records::network).collect::<Result<_, _>>()?);
+                if let (Some(rows), Some(_)) = (rows, chosen) {
+                    let rows: Vec<Record> = outcomes.iter().flat_map(|outcome| records::rows(outcome, rows)).collect();
+                    answer.fact("rows", rows.into_iter().map(Value::Object).collect::<Vec<_>>());
+                }
+            }
+            (Format::Csv, Some(rows)) => {
+                answer.rows("rows", outcomes.iter().flat_map(|outcome| records::rows(outcome, rows)).collect());
+            }
+            (Format::Table, Some(rows)) => {
+                answer.rows("rows", outcomes.iter().flat_map(|outcome| records::brief_rows(outcome, rows)).collect());
+                // A paragraph each.
+                for (index, outcome) in outcomes.iter().enumerate() {
+                    answer.fact(&format!("verdict {index}"), records::verdict(outcome));
+                }
+            }
+            // One row per network, or the settings.
+            (_, None) => {
+                answer.rows("networks", outcomes.iter().map(records::network_without_lists).collect::<Result<_, _>>()?);
+                return self.output.print.print(answer);
             }
         }
-        answer.rows("networks", rows);
         Ok(answer.print(self.output.format())?)
     }
 
@@ -199,14 +222,4 @@ impl Args {
             threads: self.threads.count(),
         })
     }
-}
-
-/// Drawn on a terminal only, and never into the result.
-fn progress_bar() -> ProgressBar {
-    let target = if io::stderr().is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-    let style =
-        ProgressStyle::with_template("{bar:40} {percent}% of {len} networks, {eta} left").unwrap_or_else(|_| ProgressStyle::default_bar());
-    let bar = ProgressBar::with_draw_target(Some(0), target).with_style(style);
-    bar.enable_steady_tick(Duration::from_millis(200));
-    bar
 }

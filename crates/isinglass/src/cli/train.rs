@@ -11,23 +11,24 @@ use isinglass_lab::run::{Run, RunConfig, RunError, run_name};
 use isinglass_net::Carry;
 
 use super::CliError;
-use super::run::data::{DataArgs, FeaturesArgs};
+use super::output::rows_among;
+use super::run::data::{DataArgs, FeaturesArgs, load_data};
 use super::run::perform::PerformArgs;
 use settings::{InitArgs, MeansArgs, NetworkArgs, OptimiserArgs, RegularisationArgs, SelectionArgs};
 
 /// Train a network of ±1 weights through a differentiable surrogate.
 ///
-/// Without any flag: two layers of 512 sign neurons on generated digits, about a minute on two cores, nothing to download.
+/// Without flags: two layers of 512 sign neurons on generated digits, about a minute on two cores, nothing to download.
 ///
-/// A run is a directory: its settings (config.toml), what happened (metrics.jsonl), checkpoints (last.safetensors, best.safetensors) and the result (summary.json). It can be
-/// stopped at any moment, by Ctrl-C or kill -9, and `isinglass resume` brings it to the very same end. The result shows accuracy and negative log-likelihood of the surrogate, of the
-/// binary network sign(M), and of stochastic binary networks drawn from the means M, on training, validation and test examples; the test examples are used for nothing else.
+/// A run is a directory with its settings (config.toml), its history (metrics.jsonl), checkpoints (last.safetensors, best.safetensors) and the result (summary.json). It can be stopped at any moment, by
+/// Ctrl-C or kill -9; `isinglass resume` then finishes it with exactly the same result. The result shows accuracy and negative log-likelihood of the surrogate, of the binary network sign(M), and of
+/// stochastic binary networks drawn from the means M, on training, validation and test examples; the test examples are used for nothing else.
 ///
-/// With --recipe, settings are those of a recipe for record accuracy, and the run ends with the packed network (model.safetensors) and its accuracy on the test examples, as
-/// `isinglass predict` prints it.
+/// With --recipe, the settings come from a recipe for record accuracy, and the run ends with the packed network (model.safetensors) and its test accuracy, as `isinglass predict` prints it.
 #[derive(Debug, clap::Args)]
 #[command(
     args_override_self = true,
+    mut_arg("rows", rows_among(&["scores", "layers", "facts"])),
     after_help = "Examples:
   isinglass train
   isinglass train --data mnist --depth 20 --width 512 --surrogate deterministic --neuron sign \\
@@ -42,15 +43,15 @@ use settings::{InitArgs, MeansArgs, NetworkArgs, OptimiserArgs, RegularisationAr
     --test-images x2.npy --test-labels y2.npy --format json"
 )]
 pub struct Args {
-    /// Take settings from a TOML file, keys match these flags; flags override the file
+    /// Read settings from a TOML file; its keys match these flags, and flags override it
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 
-    /// Take settings from a recipe and pack the trained network; flags override the recipe; `list` prints the recipes
+    /// Use the settings of a recipe, and pack the trained network; flags override the recipe, `list` prints all recipes
     #[arg(long, value_name = "NAME|list", conflicts_with = "config")]
     recipe: Option<String>,
 
-    /// Directory of the run, new or empty [default: runs/<time>-<hash of the settings>]
+    /// Directory for the run, new or empty [default: runs/<time>-<hash of the settings>]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 
@@ -87,7 +88,7 @@ impl Args {
             // Said before the data are read, which may take a while.
             return Err(RunError::Exists(out.clone()).into());
         }
-        let data = config.load_data(self.data.directory())?;
+        let data = load_data(&config, self.data.directory())?;
         if config.carry == Some(Carry::Auto)
             && let choice = config.carry_choice(&data)?
             && choice.carry

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use isinglass_net::Carry;
+use isinglass_files::nearest;
+use isinglass_net::{Carry, Neuron};
 use serde::Deserialize;
 use serde::de::value::SeqAccessDeserializer;
 use serde::de::{Deserializer, SeqAccess, Visitor};
@@ -58,6 +59,19 @@ pub(super) fn one_or_many<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
     })
 }
 
+/// The neuron of this name; the error says which was meant.
+///
+/// # Errors
+///
+/// A sentence.
+pub fn parse_neuron(text: &str) -> Result<Neuron, String> {
+    text.parse().map_err(|error: isinglass_theory::Error| {
+        let (name, parameter) = text.split_at(text.find(':').unwrap_or(text.len()));
+        let meant = nearest(name, ["sign", "probit", "logistic", "erf", "tanh", "relu", "linear"]).filter(|meant| *meant != name);
+        meant.map_or_else(|| error.to_string(), |meant| format!("{error}; did you mean {meant}{parameter}?"))
+    })
+}
+
 pub(super) mod neuron_text {
     use isinglass_net::Neuron;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -67,7 +81,7 @@ pub(super) mod neuron_text {
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Neuron>, D::Error> {
-        String::deserialize(deserializer)?.parse().map(Some).map_err(serde::de::Error::custom)
+        super::parse_neuron(&String::deserialize(deserializer)?).map(Some).map_err(serde::de::Error::custom)
     }
 }
 

@@ -63,7 +63,7 @@ fn axes_are_chosen_as_one_would() {
 #[test]
 fn axes_that_cannot_be_drawn_are_said() {
     for (grid, x, y, reason) in [
-        (MAP, Some("width"), None, "width is no axis of this sweep: it has seed, depth, sigma-m2"),
+        (MAP, Some("width"), None, "width is not an axis of this sweep: it has seed, depth, sigma-m2"),
         (MAP, Some("depth"), Some("depth"), "both depth"),
         ("[grid]\nseed = [1, 2]\nwidth = [8]\n", Some("width"), None, "the axis width has one value"),
         ("[grid]\nwidth = [8]\n", None, None, "nothing to draw"),

@@ -10,7 +10,7 @@ use thiserror::Error;
 pub enum SlurmError {
     /// One of Slurm's commands is not installed.
     #[error(
-        "{program} is not found: submit on a machine where Slurm is installed, such as a cluster's login node, or use `isinglass sweep run` on this one"
+        "{program} not found: submit on a machine where Slurm is installed, such as a cluster's login node, or use `isinglass sweep run` on this one"
     )]
     Missing {
         /// The command.

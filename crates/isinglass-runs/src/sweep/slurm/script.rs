@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::SlurmError;
-use crate::shell::always_quote;
+use crate::shell;
 
 /// Options of sbatch that a submission sets itself, or could not live with.
 const OWN: [&str; 15] = [
@@ -187,19 +187,19 @@ pub(crate) fn script(job: &Job<'_>, resources: &Resources) -> Result<String, Slu
     lines.extend(resources.lines()?);
     lines.push(String::new());
     for (name, value) in job.variables {
-        lines.push(format!("export {name}={}", always_quote(value)));
+        lines.push(format!("export {name}={}", shell::word(value)));
     }
     lines.push(
         r#"echo "task $SLURM_ARRAY_TASK_ID of job $SLURM_ARRAY_JOB_ID on $SLURMD_NODENAME, start $((${SLURM_RESTART_COUNT:-0} + 1)), $(date -u +%Y-%m-%dT%H:%M:%SZ)""#
             .to_owned(),
     );
-    lines.push(format!("exec {} sweep work {} \\", always_quote(path_text(job.executable)?), always_quote(path_text(job.sweep)?)));
+    lines.push(format!("exec {} sweep work {} \\", shell::word(path_text(job.executable)?), shell::word(path_text(job.sweep)?)));
     if let Some(directory) = job.data_dir {
-        lines.push(format!("  --data-dir {} \\", always_quote(path_text(directory)?)));
+        lines.push(format!("  --data-dir {} \\", shell::word(path_text(directory)?)));
     }
     lines.push(format!("  --checkpoint-seconds {} \\", job.checkpoint_seconds));
     let list = path_text(job.directory)?.to_owned() + "/tasks.txt";
-    lines.push(format!("  --task-list {} --task \"$SLURM_ARRAY_TASK_ID\" --threads \"$SLURM_CPUS_PER_TASK\"", always_quote(&list)));
+    lines.push(format!("  --task-list {} --task \"$SLURM_ARRAY_TASK_ID\" --threads \"$SLURM_CPUS_PER_TASK\"", shell::word(&list)));
     Ok(lines.join("\n") + "\n")
 }
 
@@ -253,7 +253,7 @@ mod tests {
 #SBATCH --cpus-per-task=1
 
 echo "task $SLURM_ARRAY_TASK_ID of job $SLURM_ARRAY_JOB_ID on $SLURMD_NODENAME, start $((${SLURM_RESTART_COUNT:-0} + 1)), $(date -u +%Y-%m-%dT%H:%M:%SZ)"
-exec '/opt/bin/isinglass' sweep work '/data/it'\''s 100%' \
+exec /opt/bin/isinglass sweep work '/data/it'\''s 100%' \
   --checkpoint-seconds 5 \
   --task-list '/data/it'\''s 100%/slurm/x/tasks.txt' --task "$SLURM_ARRAY_TASK_ID" --threads "$SLURM_CPUS_PER_TASK"
 "#

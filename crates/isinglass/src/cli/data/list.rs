@@ -2,13 +2,14 @@
 
 use isinglass_data::archive::{ARCHIVES, data_directory};
 use isinglass_data::digits;
+use serde_json::Value;
 
 use super::DirectoryArgs;
 use crate::cli::CliError;
 use crate::cli::answer::{Answer, Record};
 use crate::cli::output::FormatArgs;
 
-/// The data sets there are, and whether they are here.
+/// List the data sets, and whether they have been downloaded.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   isinglass data list
@@ -24,14 +25,20 @@ impl Args {
     pub fn run(self) -> Result<(), CliError> {
         let data = data_directory(self.directory.given())?;
         let mut rows = vec![describe("digits", [digits::TRAIN, digits::TEST, 10], true, "generated".to_owned())];
+        let mut paths = vec![Value::Null];
         for archive in ARCHIVES {
             let present = archive.find(&data).iter().all(Option::is_some);
             let place = archive.directory(&data).display().to_string();
+            paths.push(place.clone().into());
             rows.push(describe(archive.name, [archive.train, archive.test, archive.classes.len()], present, place));
         }
+        let with_path = |(mut row, path): (Record, Value)| {
+            row.insert("path".into(), path);
+            row
+        };
         let mut answer = Answer::default();
-        answer.rows("datasets", rows);
-        Ok(answer.print(self.output.format)?)
+        answer.rows("datasets", rows.clone().into_iter().zip(paths).map(with_path).collect()).flat("datasets", rows);
+        self.output.print(answer)
     }
 }
 

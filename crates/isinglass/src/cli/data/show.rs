@@ -9,12 +9,13 @@ use isinglass_lab::chart::{ImageSheet, plain};
 use super::DirectoryArgs;
 use crate::cli::CliError;
 use crate::cli::answer::{Answer, Record, number};
-use crate::cli::output::OutputArgs;
+use crate::cli::output::{OutputArgs, rows_among};
 
-/// What is in a data set: images of each class, mean and standard deviation of the pixels (0 to 255).
+/// Show what is in a data set: images per class, mean and standard deviation of the pixels (0 to 255).
 ///
 /// The picture shows the first images of each class.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("rows", rows_among(&["class_counts", "facts"])))]
 #[command(after_help = "Examples:
   isinglass data show digits --plot sheet.png
   isinglass data show digits --split test --format csv")]
@@ -22,11 +23,11 @@ pub struct Args {
     /// digits, mnist or fashion-mnist
     dataset: String,
 
-    /// Which part
+    /// Which split
     #[arg(long, value_enum, default_value_t = SplitArg::Train)]
     split: SplitArg,
 
-    /// Images of each class in the picture
+    /// Images per class in the picture
     #[arg(long, value_name = "N", default_value_t = 16, requires = "plot", value_parser = clap::value_parser!(u16).range(1..=200))]
     count: u16,
 
@@ -38,9 +39,9 @@ pub struct Args {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum SplitArg {
-    /// For training
+    /// Training images
     Train,
-    /// For testing
+    /// Test images
     Test,
 }
 
@@ -73,7 +74,7 @@ impl Args {
         answer.fact("images", split.len()).fact("classes", data.classes).fact("height", height).fact("width", width);
         answer.fact("mean", number(mean)).fact("standard_deviation", number(deviation));
         answer.rows("class_counts", split.class_counts(data.classes).into_iter().zip(&names).enumerate().map(describe).collect());
-        Ok(answer.print(self.output.format())?)
+        self.output.print.print(answer)
     }
 }
 

@@ -2,34 +2,66 @@
 
 use std::path::{Path, PathBuf};
 
-use isinglass_lab::run::RunConfig;
+use std::time::Instant;
+
+use isinglass_data::Dataset;
+use isinglass_data::archive::{Archive, data_directory};
+use isinglass_lab::run::{RunConfig, RunError};
 use isinglass_net::Features;
+
+use crate::cli::terminal::detail;
+
+/// Reads the data of a run; with --verbose, says from which files and how long it took.
+pub fn load_data(config: &RunConfig, directory: Option<&Path>) -> Result<Dataset, RunError> {
+    let began = Instant::now();
+    let data = config.load_data(directory)?;
+    for file in files(config, directory) {
+        detail(|| format!("data file {}", file.display()));
+    }
+    detail(|| {
+        let (name, train, test) = (&data.name, data.train.len(), data.test.len());
+        format!("{name}: {train} training and {test} test examples, read in {:.2} s", began.elapsed().as_secs_f64())
+    });
+    Ok(data)
+}
+
+/// The files that data are read from; none if they are generated.
+fn files(config: &RunConfig, directory: Option<&Path>) -> Vec<PathBuf> {
+    if config.train_images.is_some() {
+        let named = [&config.train_images, &config.train_labels, &config.test_images, &config.test_labels];
+        return named.into_iter().flatten().cloned().collect();
+    }
+    let remembered = config.data_dir.as_deref().filter(|remembered| remembered.is_dir());
+    let archive = config.data.as_deref().and_then(Archive::named);
+    let found = archive.zip(data_directory(directory.or(remembered)).ok()).map(|(archive, data)| archive.find(&data));
+    found.into_iter().flatten().flatten().collect()
+}
 
 /// A data set by name, or files of one's own.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Data")]
 pub struct DataArgs {
-    /// digits (generated), mnist or fashion-mnist [default: those of the run, else digits]
+    /// Data set: digits (generated), mnist or fashion-mnist [default: the run's, else digits]
     #[arg(long, value_name = "NAME", conflicts_with_all = ["train_images", "test_images"])]
     data: Option<String>,
 
-    /// Directory that holds mnist/ and fashion-mnist/ [default: $ISINGLASS_DATA, else the user's cache]
+    /// Directory containing mnist/ and fashion-mnist/ [default: $ISINGLASS_DATA, else the user's cache]
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
 
-    /// Training images or table of your own: IDX, .npy, or CSV with the labels in its first column
+    /// Your own training images or table: IDX, .npy, or CSV with the labels in the first column
     #[arg(long, value_name = "FILE", requires = "test_images")]
     train_images: Option<PathBuf>,
 
-    /// Their labels: IDX or .npy
+    /// Training labels, unless in the CSV: IDX or .npy
     #[arg(long, value_name = "FILE", requires = "train_images")]
     train_labels: Option<PathBuf>,
 
-    /// Test images or table of your own
+    /// Your own test images or table
     #[arg(long, value_name = "FILE", requires = "train_images")]
     test_images: Option<PathBuf>,
 
-    /// Their labels
+    /// Test labels, unless in the CSV
     #[arg(long, value_name = "FILE", requires = "test_images")]
     test_labels: Option<PathBuf>,
 }
@@ -38,7 +70,7 @@ pub struct DataArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Data")]
 pub struct FeaturesArgs {
-    /// image: all inputs share one scale; table: each column is standardised by itself [default: image for bytes and pictures, table for rows of real numbers]
+    /// image: all inputs share one scale; table: each column is standardised on its own [default: image for bytes and pictures, table for rows of real numbers]
     #[arg(long, value_name = "KIND")]
     features: Option<Features>,
 }

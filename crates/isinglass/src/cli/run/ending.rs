@@ -1,12 +1,12 @@
 //! What becomes of a run that followed a recipe: its network, packed.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use isinglass_bits::PackedModel;
 use isinglass_data::Dataset;
-use isinglass_lab::replace;
 use isinglass_lab::run::{LAST, Line, MODEL, Run, RunConfig, Summary, read_checkpoint, read_metrics};
+use isinglass_lab::{replace, shell};
 use serde_json::{Value, json};
 
 use super::tables::grouped;
@@ -14,6 +14,7 @@ use crate::cli::CliError;
 use crate::cli::answer::Record;
 use crate::cli::pack::{DATA, Packing, TEST_ACCURACY, Written};
 use crate::cli::packed::{PackedFile, Score};
+use crate::cli::terminal::tell;
 
 /// What there is beside the result of a run that has ended.
 pub enum Ending {
@@ -64,13 +65,13 @@ impl Ending {
     }
 
     /// Packs the last checkpoint of a run that has ended, if it followed a recipe.
-    pub fn pack(run: &Run, data: &Dataset, threads: usize, quiet: bool) -> Result<Self, CliError> {
+    pub fn pack(run: &Run, data: &Dataset, threads: usize) -> Result<Self, CliError> {
         if let Some(ending) = Self::without_file(run.config()) {
             return Ok(ending);
         }
         let file = run.directory().join(MODEL);
         let checkpoint = read_checkpoint(run.directory(), LAST)?;
-        let written = Packing { draws: None, threads, quiet }.write(&file, &checkpoint, Some(data))?;
+        let written = Packing { draws: None, threads }.write(&file, &checkpoint, Some(data))?;
         let Written { model, bytes, score, .. } = written;
         let score = score.expect("the data are given");
         Ok(PackedRun::ending(file, &model, bytes, score, &data.name))
@@ -102,6 +103,7 @@ impl Ending {
             Self::NoBits(_) => Value::Null,
             Self::Packed(packed) => json!({
                 "file": packed.file.display().to_string(),
+                "path": packed.file.display().to_string(),
                 "bytes": packed.bytes,
                 "accuracy": packed.score.accuracy(),
                 "correct": packed.score.correct,
@@ -109,6 +111,27 @@ impl Ending {
             }),
         };
         result.insert("packed".to_owned(), packed);
+    }
+
+    /// Says what can be done with a run that has ended, as commands to paste.
+    pub fn tell_what_next(&self, directory: &Path, summary: &Summary) {
+        let run = shell::path(directory);
+        let mut commands = vec![(format!("isinglass evaluate {run}"), "accuracies, with more samples or on other data")];
+        commands.push((format!("isinglass inspect {run}"), "what the layers look like inside"));
+        match self {
+            Self::Packed(packed) => {
+                commands.push((format!("isinglass predict {} --input FILE", shell::path(&packed.file)), "classes of your own images"))
+            }
+            Self::Plain if summary.evaluation.test.binary.is_some() => {
+                commands.push((format!("isinglass pack {run} -o model.safetensors"), "the binary network, one bit per weight"));
+            }
+            _ => {}
+        }
+        let width = commands.iter().map(|(command, _)| command.chars().count()).max().unwrap_or(0);
+        tell("\nNext:");
+        for (command, what) in commands {
+            tell(&format!("  {command:width$}  # {what}"));
+        }
     }
 
     /// The last lines of the tables.

@@ -17,21 +17,16 @@ use crate::cli::{CliError, Format};
 
 /// How a run is made and shown, without changing how it ends.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "How it is done and shown")]
+#[command(next_help_heading = "Execution and output")]
 pub struct PerformArgs {
-    #[command(flatten)]
-    threads: ThreadsArgs,
-
-    /// Save the last checkpoint also after every N steps, not after epochs only
+    /// Save last.safetensors every N steps as well as after every epoch
     #[arg(long, value_name = "N")]
     checkpoint_steps: Option<NonZeroU64>,
 
-    /// Show no progress
-    #[arg(long)]
-    quiet: bool,
-
     #[command(flatten)]
     output: OutputArgs,
+    #[command(flatten)]
+    threads: ThreadsArgs,
 }
 
 impl PerformArgs {
@@ -45,11 +40,9 @@ impl PerformArgs {
         self.output.format()
     }
 
-    /// Says something beside the result, unless nothing is to be said.
+    /// Says something beside the result.
     pub fn say(&self, message: &str) {
-        if !self.quiet {
-            tell(message);
-        }
+        tell(message);
     }
 
     /// Trains to the end, packs the network if the run follows a recipe, and prints the result.
@@ -57,12 +50,10 @@ impl PerformArgs {
         Ending::check_target(&run)?;
         let signals = Signals::listen()?;
         let options = Options { threads: self.threads.count(), checkpoint_steps: self.checkpoint_steps, ..Options::default() };
-        let mut watcher = Watcher::new(self.quiet);
+        let mut watcher = Watcher::new();
         let (config, directory) = (run.config().clone(), run.directory().to_owned());
         let result = run.train(data, &options, signals.asked(), &mut |event| {
-            if let Event::Ready(ready) = &event
-                && !self.quiet
-            {
+            if let Event::Ready(ready) = &event {
                 introduce(ready, &config, data, &directory);
             }
             watcher.watch(&event);
@@ -77,7 +68,7 @@ impl PerformArgs {
 
     /// Packs the network of a run that has ended, if it followed a recipe, and prints the result.
     pub fn pack(&self, run: &Run, data: &Dataset, summary: Summary) -> Result<(), CliError> {
-        let ending = Ending::pack(run, data, self.threads.count(), self.quiet)?;
+        let ending = Ending::pack(run, data, self.threads.count())?;
         self.print(run.directory(), summary, &ending)
     }
 
@@ -87,26 +78,16 @@ impl PerformArgs {
             let epochs: Vec<Epoch> = epochs(&read_metrics(directory)?).cloned().collect();
             curves(&summary.title(), &epochs).save(path)?;
         }
-        match self.output.format() {
-            Format::Table => {
-                let mut out = io::stdout().lock();
-                write_tables(&mut out, directory, &summary)?;
-                Ok(ending.write(&mut out)?)
-            }
-            Format::Json => {
-                let mut answer = Answer::default();
-                answer.fact("run", directory.display().to_string());
-                let mut facts = to_record(&summary);
-                ending.add_to(&mut facts);
-                answer.facts(facts);
-                Ok(answer.print(Format::Json)?)
-            }
-            Format::Csv => {
-                let mut answer = Answer::default();
-                answer.rows("scores", tables::score_rows(&summary.evaluation));
-                Ok(answer.print(Format::Csv)?)
-            }
-        }
+        let mut result = to_record(&summary);
+        ending.add_to(&mut result);
+        let mut answer = Answer::default();
+        answer.place("run", directory).facts(result).flat("scores", tables::score_rows(&summary.evaluation));
+        self.output.print.print_with(answer, |out| {
+            write_tables(out, directory, &summary)?;
+            ending.write(out)
+        })?;
+        ending.tell_what_next(directory, &summary);
+        Ok(())
     }
 }
 
@@ -116,7 +97,7 @@ fn write_tables(out: &mut impl Write, directory: &Path, summary: &Summary) -> io
     let plural = if summary.epochs == 1 { "epoch" } else { "epochs" };
     write!(out, ": {} {plural} of {} in {:.1} s", summary.epochs, summary.data, summary.seconds)?;
     match summary.best_epoch {
-        Some(best) => writeln!(out, ", the best was epoch {best}\n")?,
+        Some(best) => writeln!(out, ", best epoch {best}\n")?,
         None => writeln!(out, "\n")?,
     }
     tables::write_summary(out, inspection)?;

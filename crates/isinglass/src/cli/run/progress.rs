@@ -1,21 +1,23 @@
 //! What a run shows while it goes on, all of it on standard error: a bar on a terminal, else a line per epoch.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::path::Path;
 use std::time::Instant;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::ProgressBar;
 use isinglass_data::Dataset;
 use isinglass_lab::run::{Epoch, Event, Ready, RunConfig};
 use isinglass_lab::words::digits;
 use isinglass_net::{Progress, Step};
 
 use super::tables::{grouped, kibibytes, percent};
+use crate::cli::terminal::note;
+
+pub use crate::cli::terminal::{bar, tell};
 
 /// Watches a run.
 pub struct Watcher {
     bar: ProgressBar,
-    quiet: bool,
     on_terminal: bool,
     epochs: usize,
     began: Instant,
@@ -33,10 +35,9 @@ struct EpochSoFar {
 }
 
 impl Watcher {
-    pub fn new(quiet: bool) -> Self {
+    pub fn new() -> Self {
         Self {
-            bar: bar(!quiet, "{prefix} {bar:24} {msg}, {eta} left"),
-            quiet,
+            bar: bar("{prefix} {bar:24} {msg}, {eta} left"),
             on_terminal: io::stderr().is_terminal(),
             epochs: 0,
             began: Instant::now(),
@@ -57,7 +58,7 @@ impl Watcher {
             Event::Ready(ready) => self.begin(ready.progress),
             Event::Step { step, progress } => self.step(step, *progress),
             Event::Epoch(line) => {
-                if !self.quiet && !self.on_terminal {
+                if !self.on_terminal {
                     tell(&describe_epoch(line, self.epochs));
                 }
             }
@@ -114,11 +115,6 @@ impl Watcher {
     }
 }
 
-/// A line on standard error. That nobody reads it is no reason to stop training.
-pub fn tell(line: &str) {
-    let _ = writeln!(io::stderr(), "{line}");
-}
-
 /// Says what is about to be trained, and where it goes.
 pub fn introduce(ready: &Ready, config: &RunConfig, data: &Dataset, directory: &Path) {
     let (size, init) = (&ready.size, &ready.initialisation);
@@ -143,7 +139,7 @@ pub fn introduce(ready: &Ready, config: &RunConfig, data: &Dataset, directory: &
     let place = if step > 0 { format!(", from step {step} of {}", ready.progress.steps) } else { String::new() };
     tell(&format!("run      {}{place}", directory.display()));
     for notice in &ready.notices {
-        tell(&format!("note: {notice}"));
+        note(notice);
     }
 }
 
@@ -161,12 +157,4 @@ fn describe_epoch(epoch: &Epoch, epochs: usize) -> String {
         text += &format!("; β = {}", digits(epoch.beta));
     }
     text + &format!("; {} samples/s", grouped(epoch.samples_per_second as usize))
-}
-
-/// A bar on a terminal, if it is wanted.
-pub fn bar(wanted: bool, template: &str) -> ProgressBar {
-    let visible = wanted && io::stderr().is_terminal();
-    let target = if visible { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-    ProgressBar::with_draw_target(None, target).with_style(style)
 }

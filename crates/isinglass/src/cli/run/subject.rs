@@ -7,18 +7,19 @@ use isinglass_data::Dataset;
 use isinglass_lab::run::{BEST, LAST, RunConfig, RunError, check_fit, examples, read_checkpoint, read_config};
 use isinglass_net::{Checkpoint, Partition};
 
-use super::data::DataArgs;
+use super::data::{DataArgs, load_data};
 use crate::cli::CliError;
 use crate::cli::output::usage;
+use crate::cli::terminal::note;
 
 /// Which network.
 #[derive(Debug, clap::Args)]
 pub struct SubjectArgs {
-    /// A run's directory, or a checkpoint (.safetensors); inspect takes packed networks too
+    /// Run directory or checkpoint (.safetensors); inspect also takes packed networks
     #[arg(value_name = "DIR|FILE")]
     path: PathBuf,
 
-    /// Which checkpoint of a run [default: last]
+    /// Which of the run's checkpoints [default: last]
     #[arg(long, value_enum)]
     checkpoint: Option<CheckpointArg>,
 
@@ -28,9 +29,9 @@ pub struct SubjectArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum CheckpointArg {
-    /// The one after the last epoch (or the last step before the run was stopped)
+    /// After the last epoch, or the last step before the run was stopped
     Last,
-    /// The one after the epoch with the best validation accuracy
+    /// After the epoch with the best validation accuracy
     Best,
 }
 
@@ -65,7 +66,7 @@ impl SubjectArgs {
             }
             Ok((Checkpoint::load(&self.path).map_err(RunError::from)?, config_beside(&self.path)?))
         } else {
-            Err(usage(format!("{}: there is no such run or checkpoint", self.path.display())))
+            Err(usage(format!("{}: no such run or checkpoint", self.path.display())))
         }
     }
 
@@ -76,17 +77,17 @@ impl SubjectArgs {
             None if self.data.is_given() => RunConfig::default(),
             None => {
                 return Err(usage(format!(
-                    "{} is not in a run's directory: say with --data, or --train-images and --test-images, what to look at it with",
+                    "{} is not in a run directory: name the data with --data, or with --train-images and --test-images",
                     self.path.display()
                 )));
             }
         };
         self.data.apply(&mut config);
-        let mut data = config.load_data(self.data.directory())?;
+        let mut data = load_data(&config, self.data.directory())?;
         // Labels that are words count in the network's classes, whichever of them these files hold.
         match (checkpoint.network().class_names(), data.train.class_names()) {
             (Some(names), Some(_)) => data = data.in_classes(names)?,
-            (None, Some(_)) => return Err(usage("these labels are words, and the network knows its classes by numbers only")),
+            (None, Some(_)) => return Err(usage("the labels are words, but this network knows its classes only by number")),
             _ => {}
         }
         check_fit(checkpoint.network().config(), &data)?;
@@ -100,7 +101,7 @@ impl SubjectArgs {
             Ok((_, data)) => Some(data),
             Err(error) if self.data.is_given() || self.data.directory().is_some() => return Err(error),
             Err(error) => {
-                eprintln!("note: data not found; checking with random images only: {error}");
+                note(&format!("data not found; checking with random images only: {error}"));
                 None
             }
         };
@@ -114,9 +115,7 @@ impl SubjectArgs {
         let partition = if checkpoint.was_trained_on(&examples(&data.train, data.classes)?) {
             checkpoint.partition().clone()
         } else {
-            eprintln!(
-                "note: these are not the training examples of the run; \"train\" and \"validation\" are examples that the network has never seen"
-            );
+            note("these are not the run's training examples; the network has not seen \"train\" and \"validation\" before");
             Partition::new(data.train.len(), checkpoint.train_config()).map_err(RunError::from)?
         };
         Ok(Subject { checkpoint, config, data, partition })

@@ -119,6 +119,16 @@ fn variances(outcome: &Outcome) -> Record {
 /// Everything about one network, for JSON.
 pub fn network(outcome: &Outcome) -> Result<Record, CliError> {
     let list = |records: Vec<Record>| Value::Array(records.into_iter().map(Value::Object).collect());
+    let mut record = network_without_lists(outcome)?;
+    record.insert("overall".into(), list(overalls(outcome)));
+    record.insert("layers".into(), list(layers(outcome)));
+    record.insert("map".into(), list(map(outcome)));
+    record.insert("jacobians".into(), list(jacobians(outcome)));
+    Ok(record)
+}
+
+/// What can be said of a network as a whole.
+pub fn network_without_lists(outcome: &Outcome) -> Result<Record, CliError> {
     let mut record = variances(outcome);
     let q_star = if outcome.measurement.simulation.carry {
         // Neurons that do not saturate have no limit.
@@ -130,10 +140,6 @@ pub fn network(outcome: &Outcome) -> Result<Record, CliError> {
     record.insert("agrees".into(), outcome.comparison.agrees().into());
     record.insert("deviation".into(), number(outcome.comparison.worst().map(Overall::worst)));
     record.insert("verdict".into(), verdict(outcome).into());
-    record.insert("overall".into(), list(overalls(outcome)));
-    record.insert("layers".into(), list(layers(outcome)));
-    record.insert("map".into(), list(map(outcome)));
-    record.insert("jacobians".into(), list(jacobians(outcome)));
     Ok(record)
 }
 

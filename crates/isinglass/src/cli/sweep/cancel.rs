@@ -46,7 +46,7 @@ impl Args {
             tell("nothing to cancel: no job of this sweep is in the queue");
         }
         let mut answer = Answer::default();
-        answer.fact("sweep", self.directory.display().to_string());
+        answer.place("sweep", &self.directory);
         answer.fact("cancelled", cancelled.len()).fact("jobs", cancelled.into_iter().collect::<Vec<_>>().join(","));
         answer.fact("running", elsewhere);
         Ok(answer.print(self.print.format)?)

@@ -12,37 +12,37 @@ use serde_json::Value;
 use crate::cli::answer::{Answer, Record};
 use crate::cli::{self, CliError};
 
-/// The results of all cells, one row each.
+/// Collect the results of all cells, one row each.
 ///
-/// A row has the cell's name, its axes, its status (done, failed, running, waiting), its error or its result, and, in columns named run_…, how it was run: everything else depends on the grid alone. Rows
-/// are in the grid's order, the last axis varying fastest.
+/// A row has the cell's name, its axes, its status (done, failed, running, waiting), its error or its result, and, in columns named run_…, how it was run; everything else depends on the grid alone. Rows
+/// follow the order of the grid, with the last axis varying fastest.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   isinglass sweep collect sweeps/a --format csv > results.csv
   isinglass sweep collect sweeps/a --plot map.svg
   isinglass sweep collect sweeps/a --plot map.png --x sigma-m2 --y depth --value train_surrogate_accuracy")]
 pub struct Args {
-    /// The sweep's directory
+    /// Sweep directory
     #[arg(value_name = "DIR")]
     directory: PathBuf,
 
-    /// How to print the results
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
 
-    /// Draw a heat map over two axes, or a line over the only one with several values, into FILE.svg or FILE.png, averaged over the others
+    /// Draw a heat map over two axes, or a line if only one varies, to FILE.svg or FILE.png, averaged over the other axes
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
 
-    /// The axis from left to right [default: sigma-m2 beside depth, else the first with several values, but for seed]
+    /// Horizontal axis [default: sigma-m2 if depth varies too, else the first that varies, except seed]
     #[arg(long, value_name = "AXIS", requires = "plot")]
     x: Option<String>,
 
-    /// The axis from bottom to top [default: depth beside sigma-m2, else the next with several values, but for seed]
+    /// Vertical axis [default: depth if sigma-m2 varies too, else the next that varies, except seed]
     #[arg(long, value_name = "AXIS", requires = "plot")]
     y: Option<String>,
 
-    /// The column to colour
+    /// Column to show
     #[arg(long, value_name = "COLUMN", default_value = "test_surrogate_accuracy", requires = "plot")]
     value: String,
 }
@@ -50,13 +50,13 @@ pub struct Args {
 /// How results are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// For reading: axes, status and accuracies
+    /// Text for reading: axes, status and accuracies
     Table,
     /// Comma-separated values with a header
     Csv,
     /// One JSON object, with a list of cells
     Json,
-    /// One JSON object to a line
+    /// One JSON object per line
     Jsonl,
 }
 
@@ -77,7 +77,7 @@ impl Args {
         match self.format {
             Format::Csv => Ok(answer.rows("cells", rows).take().print(cli::Format::Csv)?),
             Format::Json => {
-                answer.fact("sweep", self.directory.display().to_string());
+                answer.place("sweep", &self.directory);
                 Ok(answer.rows("cells", rows).take().print(cli::Format::Json)?)
             }
             Format::Jsonl => Ok(write_lines(&rows)?),

@@ -49,6 +49,7 @@ pub fn job_rows(jobs: &Jobs) -> Value {
         row.insert("nodes".into(), list(|tally| &tally.nodes).into());
         row.insert("reasons".into(), list(|tally| &tally.reasons).into());
         row.insert("directory".into(), submission.directory.display().to_string().into());
+        row.insert("path".into(), submission.directory.display().to_string().into());
         Value::Object(row)
     };
     jobs.submissions().iter().map(row).collect()

@@ -15,17 +15,15 @@ const PARTS: f64 = 1000.0;
 /// Watches a sweep.
 pub struct Watcher {
     bar: ProgressBar,
-    quiet: bool,
     on_terminal: bool,
     directory: PathBuf,
     standing: Standing,
 }
 
 impl Watcher {
-    pub fn new(quiet: bool, directory: &Path) -> Self {
+    pub fn new(directory: &Path) -> Self {
         Self {
-            bar: bar(!quiet, "{bar:24} {percent}%, {msg}"),
-            quiet,
+            bar: bar("{bar:24} {percent}%, {msg}"),
             on_terminal: io::stderr().is_terminal(),
             directory: directory.to_owned(),
             standing: Standing::default(),
@@ -42,10 +40,7 @@ impl Watcher {
         match event {
             Event::Planned(plan) => {
                 self.standing = Standing { cells: plan.cells, ..Standing::default() };
-                if !self.quiet {
-                    tell(&introduction(plan, &self.directory));
-                }
-                // Not even a quiet sweep leaves cells out without a word.
+                tell(&introduction(plan, &self.directory));
                 for refusal in &plan.refused {
                     tell(&format!("not run: {refusal}"));
                 }
@@ -53,14 +48,12 @@ impl Watcher {
             }
             Event::Ended(cell, record, standing) => {
                 self.standing = **standing;
-                if !self.quiet && (!self.on_terminal || record.is_failed()) {
+                if !self.on_terminal || record.is_failed() {
                     self.bar.suspend(|| tell(&describe_end(cell, record, standing)));
                 }
             }
             Event::Restarted(cell, reason) => {
-                if !self.quiet {
-                    self.bar.suspend(|| tell(&format!("cell {}, {cell}: starts again ({reason})", cell.name)));
-                }
+                self.bar.suspend(|| tell(&format!("cell {}, {cell}: starts again ({reason})", cell.name)));
             }
             Event::Tick(standing) => {
                 self.standing = **standing;

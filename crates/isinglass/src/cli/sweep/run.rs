@@ -2,24 +2,25 @@
 
 use std::path::{Path, PathBuf};
 
-use isinglass_lab::shell::{quote, quote_path};
+use isinglass_lab::shell;
 use isinglass_lab::sweep::slurm::Jobs;
 use isinglass_lab::sweep::{Grid, Sweep, SweepData, SweepError};
 use serde_json::Value;
 
 use super::work::{WorkArgs, perform};
-use crate::cli::output::{FormatArgs, usage};
-use crate::cli::{CliError, Format};
+use crate::cli::CliError;
+use crate::cli::output::{TableArgs, rows_among, usage};
 
 /// Train a network for every cell of a grid, on all cores.
 ///
-/// The grid is a TOML file: a table [train] with the settings that all cells share, and a table [grid] with a list of values for each axis. Keys are the flags of `isinglass train`.
+/// The grid is a TOML file: a table [train] with the settings that all cells share, and a table [grid] with a list of values for each axis. Keys match the flags of `isinglass train`.
 ///
-/// It can be stopped at any moment, by Ctrl-C or kill -9: the same command goes on, in the middle of cells from their last checkpoints, and comes to the same results. Several processes
-/// may work on one directory; each cell is run by one of them. A cell that fails, because its loss diverges, keeps its error and does not stop the others.
+/// It can be stopped at any moment, by Ctrl-C or kill -9: the same command resumes it, each cell from its last checkpoint, and arrives at the same results. Several processes may work on one directory;
+/// each cell is run by one of them. A cell that fails because its loss diverges records its error and does not stop the others.
 ///
 /// A sweep can be extended: with more values, axes or seeds in the grid, the same command runs the new cells and keeps the results of the others.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("rows", rows_among(&["unfinished", "best", "facts"])))]
 #[command(after_help = "Example, grid.toml:
   [train]
   init = \"two-point\"
@@ -42,7 +43,7 @@ pub struct Args {
     work: WorkArgs,
 
     #[command(flatten)]
-    print: FormatArgs,
+    print: TableArgs,
 }
 
 impl Args {
@@ -53,13 +54,13 @@ impl Args {
         let sweep = Sweep::create(&self.grid.out, grid, self.grid.keep_runs)?;
         let command = format!("isinglass sweep run {}{}", self.grid.arguments(), self.work.data_dir_flag());
         let standing = perform(&sweep, &data, &self.work, None, &command)?;
-        let mut answer = super::status::answer(&sweep, &Jobs::default(), self.print.format)?;
+        let mut answer = super::status::answer(&sweep, &Jobs::default(), &self.print)?;
         let best = super::best::best_rows(&sweep.results()?);
-        if self.print.format == Format::Json {
+        if !self.print.is_for_reading() {
             answer.fact("best", best.iter().cloned().map(Value::Object).collect::<Vec<_>>());
         }
-        answer.print(self.print.format)?;
-        if self.print.format == Format::Table {
+        self.print.print(answer)?;
+        if self.print.is_for_reading() {
             super::best::write_best(&best)?;
         }
         super::work::end(&sweep, &standing)
@@ -69,15 +70,15 @@ impl Args {
 /// Which cells, and where they are kept.
 #[derive(Debug, clap::Args)]
 pub struct GridArgs {
-    /// The grid
+    /// Grid file
     #[arg(value_name = "GRID.toml")]
     pub grid: PathBuf,
 
-    /// Directory of the sweep: new, empty, or made with the same grid or a part of it, which is then extended
+    /// Directory for the sweep: new, empty, or made with the same grid or a smaller one, which is then extended
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
 
-    /// Keep the directory of every run, with its checkpoints and metrics, for evaluate, inspect and pack
+    /// Keep every run's directory, with its checkpoints and metrics, for evaluate, inspect and pack
     #[arg(long)]
     pub keep_runs: bool,
 
@@ -118,9 +119,9 @@ impl GridArgs {
 
     /// The same as words of a command.
     pub fn arguments(&self) -> String {
-        let mut text = format!("{} --out {}", quote_path(&self.grid), quote_path(&self.out));
+        let mut text = format!("{} --out {}", shell::path(&self.grid), shell::path(&self.out));
         for setting in &self.set {
-            text += &format!(" --set {}", quote(setting));
+            text += &format!(" --set {}", shell::word(setting));
         }
         if self.keep_runs { text + " --keep-runs" } else { text }
     }

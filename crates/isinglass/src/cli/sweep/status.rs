@@ -12,21 +12,22 @@ use serde_json::Value;
 
 use super::jobs::{describe_jobs, job_rows};
 use crate::cli::answer::{Answer, Record};
-use crate::cli::output::FormatArgs;
+use crate::cli::output::{TableArgs, rows_among};
 use crate::cli::run::progress::tell;
 use crate::cli::{CliError, Format};
 
-/// What is done, running, failed, queued and waiting.
+/// Show which cells are done, running, failed, queued and waiting.
 ///
-/// Lists the cells that are running or have failed. If some were submitted to Slurm, asks the scheduler about them: a cell is queued if a task that has it is in the queue, and waiting if nobody
-/// will come to it until it is submitted or run again. Looking disturbs nobody.
+/// Lists the cells that are running or have failed. If cells were submitted to Slurm, asks the scheduler about them: a cell is queued if its task is in the queue, and waiting if nothing will run it until
+/// it is submitted or run again. Changes nothing.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("rows", rows_among(&["unfinished", "jobs", "facts"])))]
 #[command(after_help = "Examples:
   isinglass sweep status sweeps/a
   isinglass sweep status sweeps/a --watch
   isinglass sweep status sweeps/a --format json")]
 pub struct Args {
-    /// The sweep's directory
+    /// Sweep directory
     #[arg(value_name = "DIR")]
     directory: PathBuf,
 
@@ -35,7 +36,7 @@ pub struct Args {
     watch: Option<u64>,
 
     #[command(flatten)]
-    print: FormatArgs,
+    print: TableArgs,
 }
 
 impl Args {
@@ -43,7 +44,7 @@ impl Args {
         let Some(seconds) = self.watch else { return self.print().map(drop) };
         let mut before = None;
         loop {
-            let on_terminal = io::stdout().is_terminal() && self.print.format == Format::Table;
+            let on_terminal = io::stdout().is_terminal() && self.print.format() == Format::Table;
             if on_terminal {
                 // From the top of an empty screen.
                 write!(io::stdout(), "\x1b[2J\x1b[H")?;
@@ -67,7 +68,7 @@ impl Args {
         if let Some(trouble) = jobs.trouble() {
             tell(&format!("cannot query Slurm; showing on-disk state only: {trouble}"));
         }
-        Ok(answer(&sweep, &jobs, self.print.format)?.print(self.print.format)?)
+        self.print.print(answer(&sweep, &jobs, &self.print)?)
     }
 
     /// How every cell stands, and whether all have ended.
@@ -83,8 +84,8 @@ impl Args {
     }
 }
 
-/// How a sweep stands. As CSV one line of counts.
-pub fn answer(sweep: &Sweep, jobs: &Jobs, format: Format) -> Result<Answer, CliError> {
+/// How a sweep stands. As CSV one line of counts, unless another table is chosen.
+pub fn answer(sweep: &Sweep, jobs: &Jobs, print: &TableArgs) -> Result<Answer, CliError> {
     let (mut done, mut running, mut failed, mut damaged, mut waiting, mut queued, mut lost) = (0, 0, 0, 0, 0, 0, 0);
     let mut rows = Vec::new();
     for cell in sweep.cells() {
@@ -107,7 +108,7 @@ pub fn answer(sweep: &Sweep, jobs: &Jobs, format: Format) -> Result<Answer, CliE
             Standing::Queued(_) => {
                 queued += 1;
                 // Thousands of them would be no help to a reader.
-                if format == Format::Json {
+                if print.format() == Format::Json || print.rows().is_some() {
                     add(Value::Null, Value::Null);
                 }
             }
@@ -122,20 +123,16 @@ pub fn answer(sweep: &Sweep, jobs: &Jobs, format: Format) -> Result<Answer, CliE
         }
     }
     let mut answer = Answer::default();
-    answer.fact("sweep", sweep.directory().display().to_string()).fact("cells", sweep.cells().len());
+    answer.place("sweep", sweep.directory()).fact("cells", sweep.cells().len());
     answer.fact("done", done).fact("running", running).fact("failed", failed).fact("waiting", waiting);
     answer.fact("queued", if jobs.trouble().is_none() { Value::from(queued) } else { Value::Null });
     answer.fact("damaged", damaged);
-    match format {
-        Format::Json => {
-            answer.fact("jobs", job_rows(jobs));
-        }
-        Format::Table => {
-            answer.facts(describe_jobs(jobs, lost));
-        }
-        Format::Csv => {}
+    if print.is_for_reading() {
+        answer.facts(describe_jobs(jobs, lost));
+    } else {
+        answer.fact("jobs", job_rows(jobs));
     }
-    if format != Format::Csv {
+    if print.format() != Format::Csv || print.rows().is_some() {
         answer.rows("unfinished", rows);
     }
     Ok(answer)

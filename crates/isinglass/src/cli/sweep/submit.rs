@@ -15,12 +15,12 @@ use crate::cli::output::{FormatArgs, program, usage};
 use crate::cli::run::progress::tell;
 use crate::cli::{CliError, Format};
 
-/// Submit a sweep to a cluster: the cells that are left, as a Slurm job array, or as command lines for any other scheduler.
+/// Submit a sweep to a cluster: the remaining cells, as a Slurm job array, or as command lines for any other scheduler.
 ///
-/// Short cells are packed together, so that a task takes some minutes. Cells that have a result, are running or are in the queue are not submitted again: the same command later sends
-/// what is still missing, such as cells whose task ran out of time. A task that loses its node is started again by Slurm and goes on from the last checkpoints of its cells.
+/// Short cells are packed together so that each task takes a few minutes. Cells that have a result, are running or are queued are not submitted again: running the same command later submits what is
+/// still missing, such as cells whose task ran out of time. A task that loses its node is restarted by Slurm and resumes from the last checkpoints of its cells.
 ///
-/// The sweep's directory and the data must be on a file system that all nodes see.
+/// The sweep's directory and the data must be on a file system that all nodes share.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   isinglass sweep submit grid.toml --out sweeps/a --to slurm --time 2:00:00 --cpus-per-task 4
@@ -41,7 +41,7 @@ pub struct Args {
     #[arg(long, conflicts_with = "to")]
     slurm: bool,
 
-    /// At most N cells in a task [default: as many as take five minutes, or more so that there are at most 200 tasks]
+    /// At most N cells per task [default: about five minutes' worth, more if there would be over 200 tasks]
     #[arg(long, value_name = "N", value_parser = positive())]
     cells_per_task: Option<usize>,
 
@@ -49,29 +49,25 @@ pub struct Args {
     #[arg(long, value_name = "N", conflicts_with = "cells_per_task", value_parser = positive())]
     tasks: Option<usize>,
 
-    /// Submit cells again that have failed
+    /// Submit failed cells again
     #[arg(long)]
     retry_failed: bool,
 
-    /// Submit also cells that are running or in the queue
+    /// Also submit cells that are running or queued
     #[arg(long)]
     again: bool,
 
-    /// Directory that holds mnist/ and fashion-mnist/ [default: the grid's data-dir, else $ISINGLASS_DATA, else the user's cache]
+    /// Directory containing mnist/ and fashion-mnist/ [default: the grid's data-dir, else $ISINGLASS_DATA, else the user's cache]
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
 
-    /// Print the batch script; make and submit nothing
+    /// Print the batch script without creating or submitting anything
     #[arg(long)]
     dry_run: bool,
 
-    /// How often a cell saves its state
+    /// Seconds between checkpoints of a cell
     #[arg(long, value_name = "SECONDS", default_value_t = 5.0, allow_hyphen_values = true)]
     checkpoint_seconds: f64,
-
-    /// Say nothing on standard error
-    #[arg(long)]
-    quiet: bool,
 
     #[command(flatten)]
     print: FormatArgs,
@@ -92,17 +88,17 @@ enum Target {
 
 /// What tasks ask for. Where nothing is said, the cluster decides.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "What each task asks for")]
+#[command(next_help_heading = "Resources per task")]
 pub struct ResourceArgs {
     /// Partition
     #[arg(long, value_name = "NAMES")]
     partition: Option<String>,
 
-    /// Time limit, as sbatch has it: minutes, hours:minutes:seconds, days-hours
+    /// Time limit in sbatch's format: minutes, hours:minutes:seconds or days-hours
     #[arg(long, value_name = "TIME")]
     time: Option<String>,
 
-    /// Number of cores, and of threads
+    /// Number of cores and threads
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = RangedU64ValueParser::<usize>::new().range(1..=1024))]
     cpus_per_task: usize,
 
@@ -122,7 +118,7 @@ pub struct ResourceArgs {
     #[arg(long, value_name = "N", value_parser = positive())]
     max_running: Option<usize>,
 
-    /// Any other option of sbatch, such as --sbatch=--constraint=avx512; may be repeated
+    /// Other sbatch options, such as --sbatch=--constraint=avx512; may be repeated
     #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
     sbatch: Vec<String>,
 }
@@ -174,18 +170,12 @@ impl Args {
         }
         if self.dry_run {
             let draft = sweep.draft_submission(&data, &options)?;
-            self.tell(&describe(&draft));
+            tell(&describe(&draft));
             return self.print_draft(&sweep, &draft);
         }
         let submitted = sweep.submit(&data, &options)?;
-        self.tell(&describe(&submitted.draft));
+        tell(&describe(&submitted.draft));
         Ok(answer(&sweep, &submitted.draft).print(self.print.format)?)
-    }
-
-    fn tell(&self, text: &str) {
-        if !self.quiet {
-            tell(text);
-        }
     }
 
     fn options(&self) -> Result<SubmitOptions, CliError> {
@@ -216,7 +206,7 @@ impl Args {
             },
         )?;
         let length = commands.seconds.map(|seconds| format!(" of at most about {}", duration(seconds))).unwrap_or_default();
-        self.tell(&match commands.lines.len() {
+        tell(&match commands.lines.len() {
             0 => format!("nothing to run: {} of {} done, {} failed", commands.done, counted(sweep.cells().len(), "cell"), commands.failed),
             tasks => format!("{} in {}{length}", counted(commands.cells, "cell"), counted(tasks, "command")),
         });
@@ -229,7 +219,7 @@ impl Args {
         };
         let mut answer = Answer::default();
         if self.print.format == Format::Json {
-            answer.fact("sweep", sweep.directory().display().to_string());
+            answer.place("sweep", sweep.directory());
             answer.fact("tasks", commands.lines.len()).fact("cells", commands.cells).fact("seconds", number(commands.seconds));
             answer
                 .fact("done", commands.done)
@@ -256,7 +246,7 @@ fn answer(sweep: &Sweep, draft: &Draft) -> Answer {
     let submission = &draft.submission;
     let if_any = |text: String| (draft.tasks() > 0).then_some(text);
     let mut answer = Answer::default();
-    answer.fact("sweep", sweep.directory().display().to_string());
+    answer.place("sweep", sweep.directory());
     answer.fact("job", submission.job.clone());
     answer.fact("name", if_any(submission.job_name()));
     answer.fact("tasks", draft.tasks()).fact("cells", draft.cells());
@@ -277,7 +267,7 @@ fn describe(draft: &Draft) -> String {
         }
     };
     if draft.exceeds_limit {
-        text += ", which is more than --time: submit again what is then cut off, and it goes on";
+        text += ", more than --time: resubmit afterwards; interrupted cells resume";
     }
     let others = [
         (draft.done, "done"),

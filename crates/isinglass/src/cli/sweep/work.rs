@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use isinglass_lab::shell::quote_path;
+use isinglass_lab::shell;
 use isinglass_lab::sweep::slurm::{Entry, TaskList};
 use isinglass_lab::sweep::{Cell, Standing, Sweep, SweepData, SweepError, WorkOptions};
 
@@ -16,24 +16,20 @@ use crate::cli::run::signals::Signals;
 /// How cells are run, without changing what they come to.
 #[derive(Debug, clap::Args)]
 pub struct WorkArgs {
-    /// Run cells again that have failed, or whose record is damaged
+    /// Run failed cells again, and those whose record is damaged
     #[arg(long)]
     retry_failed: bool,
 
-    /// Directory that holds mnist/ and fashion-mnist/ [default: the grid's data-dir, else $ISINGLASS_DATA, else the user's cache]
+    /// Directory containing mnist/ and fashion-mnist/ [default: the grid's data-dir, else $ISINGLASS_DATA, else the user's cache]
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
 
     #[command(flatten)]
     threads: ThreadsArgs,
 
-    /// How often a cell saves its state
+    /// Seconds between checkpoints of a cell
     #[arg(long, value_name = "SECONDS", default_value_t = 5.0, allow_hyphen_values = true)]
     checkpoint_seconds: f64,
-
-    /// Show no progress
-    #[arg(long)]
-    quiet: bool,
 }
 
 impl WorkArgs {
@@ -44,7 +40,7 @@ impl WorkArgs {
 
     /// The same as a flag, for a command that goes on.
     pub fn data_dir_flag(&self) -> String {
-        self.data_dir.as_ref().map(|directory| format!(" --data-dir {}", quote_path(directory))).unwrap_or_default()
+        self.data_dir.as_ref().map(|directory| format!(" --data-dir {}", shell::path(directory))).unwrap_or_default()
     }
 
     /// Number of threads.
@@ -57,12 +53,7 @@ impl WorkArgs {
         self.retry_failed
     }
 
-    /// Whether nothing is said on the way.
-    pub fn is_quiet(&self) -> bool {
-        self.quiet
-    }
-
-    /// How often a cell saves its state.
+    /// Seconds between checkpoints of a cell.
     pub fn checkpoint_interval(&self) -> Result<Duration, CliError> {
         checkpoint_interval(self.checkpoint_seconds)
     }
@@ -75,21 +66,21 @@ impl WorkArgs {
     }
 }
 
-/// How often a cell saves its state.
+/// Seconds between checkpoints of a cell.
 pub fn checkpoint_interval(seconds: f64) -> Result<Duration, CliError> {
     Duration::try_from_secs_f64(seconds)
         .map_err(|_| usage(format!("--checkpoint-seconds {seconds}: a finite number of seconds, not negative")))
 }
 
-/// Run some cells of a sweep that was made before: what schedulers start.
+/// Run cells of an existing sweep: what a scheduler starts.
 ///
-/// It may be started any number of times and stopped at any moment: cells that have ended are left alone, those that were interrupted resume.
+/// It may be started any number of times and stopped at any moment: finished cells are left alone, interrupted ones resume.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   isinglass sweep work sweeps/a --cells 0123456789ab,ba9876543210 --threads 2
   isinglass sweep work sweeps/a")]
 pub struct Args {
-    /// The sweep's directory
+    /// Sweep directory
     #[arg(value_name = "DIR")]
     directory: PathBuf,
 
@@ -124,11 +115,11 @@ impl Args {
         };
         let data = SweepData::load(&cells, self.work.data_dir())?;
         let which = match (&self.task_list, self.task, &self.cells) {
-            (Some(list), Some(task), _) => format!(" --task-list {} --task {task}", quote_path(list)),
+            (Some(list), Some(task), _) => format!(" --task-list {} --task {task}", shell::path(list)),
             (_, _, Some(cells)) => format!(" --cells {}", cells.iter().map(Entry::to_string).collect::<Vec<_>>().join(",")),
             _ => String::new(),
         };
-        let command = format!("isinglass sweep work {}{which}", quote_path(&self.directory));
+        let command = format!("isinglass sweep work {}{which}", shell::path(&self.directory));
         let standing = perform(&sweep, &data, &self.work, entries, &command)?;
         // A cell that failed has its error on record, and the task has done its work; one that was not run has not.
         match standing.refused {
@@ -149,7 +140,7 @@ impl Args {
 pub fn perform(sweep: &Sweep, data: &SweepData, args: &WorkArgs, cells: Option<Vec<Entry>>, command: &str) -> Result<Standing, CliError> {
     let options = args.options(cells)?;
     let signals = Signals::listen()?;
-    let mut watcher = Watcher::new(args.quiet, sweep.directory());
+    let mut watcher = Watcher::new(sweep.directory());
     let result = sweep.work(data, &options, signals.asked(), &mut |event| watcher.watch(&event));
     watcher.end();
     match result {

@@ -9,18 +9,21 @@ use serde_json::Value;
 use super::carried::{self, CarryArgs};
 use super::network::{NetworkArgs, OutputArgs, VarianceArgs, describe_network, describe_variances, network_title};
 use super::point::describe_point;
-use crate::cli::answer::{Answer, Record, number};
+use crate::cli::answer::{Answer, Record, SENTENCE, number};
+use crate::cli::output::rows_among;
 use crate::cli::{CliError, Format};
 
-/// Which σ_m² and σ_b² to use for a network of a given depth.
+/// Advise which σ_m² and σ_b² to use for a given depth.
 ///
-/// best is a critical initialisation if one can be used, otherwise the allowed point where signals survive longest; smallest is the smallest σ_m² (or σ_w²) that still
-/// carries signal and gradient through the depth. signal and gradient are the factors by which their mean squares change from end to end (where the signal dies out: what is left of a variance of 1), max_depth the
-/// depth that the best point reaches (null: any).
+/// best is a critical initialisation if one can be used, otherwise the allowed point where signals survive longest; smallest is the smallest σ_m² (or σ_w²) that still carries signal and gradient through
+/// the depth. signal and gradient are the factors by which their mean squares change from end to end (where the signal dies out: what is left of a variance of 1); max_depth is the depth that the best
+/// point reaches (null: any).
 ///
-/// With --carry the question is whether to carry fields, and what is then left after all layers of two signals of variance 1 and correlation 0.5: q and c at the neurons, and the fractions signal and gradient. The variance is the smallest
-/// σ_m² from 1/3 (means uniform over [-1, 1]) at which e^-reach of the signal is left, or the one you give; for real weights σ_w² = 1/depth. plain_depth is the reach of the plain network at the same variance, plain_max_depth that at its best.
+/// With --carry the question is whether to carry fields, and what is left, after all layers, of two signals of variance 1 and correlation 0.5: q and c at the neurons, and the fractions signal and
+/// gradient. The variance is the smallest σ_m² from 1/3 (means uniform over [-1, 1]) that leaves e^-reach of the signal, or the one you give; for real weights σ_w² = 1/depth. plain_depth is the reach of
+/// the plain network at the same variance, plain_max_depth its reach at best.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("rows", rows_among(&["facts"])))]
 #[command(after_help = "Examples:
   isinglass theory advise --model deterministic --neuron sign --depth 40
   isinglass theory advise --model deterministic --neuron tanh --depth 40 --plot reach.svg
@@ -42,7 +45,11 @@ impl Args {
         if let Some(path) = plot {
             advised.figure()?.save(path)?;
         }
-        Ok(advised.answer(self.output.format())?.print(self.output.format())?)
+        let format = match self.output.print.rows() {
+            Some(_) if self.output.format() == Format::Table => Format::Csv,
+            _ => self.output.format(),
+        };
+        self.output.print.print(advised.answer(format)?)
     }
 }
 
@@ -57,11 +64,11 @@ pub struct Question {
     #[arg(long, allow_hyphen_values = true, required_unless_present = "hidden")]
     pub depth: Option<usize>,
 
-    /// Neurons of every hidden layer, as for `isinglass train`: the theory is of wide layers, so only their number matters
+    /// Neurons in each hidden layer, as for `isinglass train`; only the number of layers matters to the theory
     #[arg(long, value_name = "N,N,…", value_delimiter = ',', num_args = 1, allow_hyphen_values = true, conflicts_with = "depth")]
     pub hidden: Option<Vec<usize>>,
 
-    /// How many depth scales ξ a signal is taken to survive (the paper's experiments: 3)
+    /// Number of depth scales ξ that a signal is assumed to survive (3 in the paper's experiments)
     #[arg(long, value_name = "SCALES", default_value_t = DEFAULT_REACH, allow_hyphen_values = true)]
     pub reach: f64,
 
@@ -117,6 +124,7 @@ impl Advised {
         };
         let mut answer = Answer::default();
         answer
+            .fact(SENTENCE, verdict::advice_in_short(network, advice))
             .facts(describe_network(network))
             .fact("depth", advice.depth)
             .fact("reach", advice.reach)

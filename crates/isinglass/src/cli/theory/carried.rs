@@ -8,13 +8,13 @@ use isinglass_theory::{CarriedAdvice, CarriedPoint, CarriedState, CarryVerdict, 
 use serde_json::Value;
 
 use super::network::{describe_network, describe_variances, network_title, usage, weight_variance_key};
-use crate::cli::answer::{Answer, Record, number};
+use crate::cli::answer::{Answer, Record, SENTENCE, number};
 use crate::cli::{CliError, Format};
 
 /// Whether fields are carried.
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
 pub struct CarryArgs {
-    /// Let every layer add its field to the one before, h' = h + S x/√N (docs/depth.md)
+    /// Add each layer's field to the previous one, h' = h + S x/√N (docs/depth.md)
     #[arg(long)]
     pub carry: bool,
 }
@@ -84,6 +84,7 @@ pub fn advise(network: &RandomNetwork, advice: &CarriedAdvice) -> Answer {
     };
     let mut answer = Answer::default();
     answer
+        .fact(SENTENCE, verdict::carried_advice_in_short(network, advice))
         .facts(describe_network(network))
         .fact("depth", advice.depth)
         .fact("reach", advice.reach)
@@ -122,6 +123,12 @@ impl CarriedPlane {
         let mut answer = Answer::default();
         answer.facts(describe_network(network)).fact("carry", true).fact("depth", *depth);
         let with_signal = *quantity == CarriedQuantity::Signal;
+        let shown = if with_signal { "signal" } else { "gradient" };
+        let values = diagram.cells.iter().filter_map(|cell| if with_signal { cell.signal } else { cell.gradient });
+        let (least, most) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
+        answer.fact("points", diagram.cells.len());
+        answer.fact(&format!("least_{shown}"), number(least.is_finite().then_some(least)));
+        answer.fact(&format!("most_{shown}"), number(most.is_finite().then_some(most)));
         match format {
             Format::Json => {
                 answer.fact(key, Value::from(diagram.x.clone())).fact("sigma_b2", Value::from(diagram.y.clone()));
@@ -147,22 +154,12 @@ impl CarriedPlane {
                     }
                     record
                 });
-                answer.rows("points", rows.collect());
+                answer.flat("points", rows.collect());
             }
-            Format::Table => {
-                let shown = if with_signal { "signal" } else { "gradient" };
-                let values = diagram.cells.iter().filter_map(|cell| if with_signal { cell.signal } else { cell.gradient });
-                let (least, most) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
-                answer.fact("points", diagram.cells.len());
-                answer.fact(&format!("least_{shown}"), number(least.is_finite().then_some(least)));
-                answer.fact(&format!("most_{shown}"), number(most.is_finite().then_some(most)));
-                let name = network_title(network);
-                answer.fact(
-                    "verdict",
-                    format!("{name}: with carried fields there is no critical line; {shown} left after {} layers.", depth),
-                );
-            }
+            Format::Table => {}
         }
+        let name = network_title(network);
+        answer.fact("verdict", format!("{name}: with carried fields there is no critical line; {shown} left after {depth} layers."));
         answer
     }
 }

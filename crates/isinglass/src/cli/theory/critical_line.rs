@@ -11,12 +11,14 @@ use super::network::{NetworkArgs, OutputArgs, describe_network, describe_varianc
 use super::range::{Range, at_least_two};
 use crate::cli::CliError;
 use crate::cli::answer::{Answer, Record, number};
+use crate::cli::output::rows_among;
 
 /// All critical initialisations, and which of them can be used.
 ///
-/// Critical is where χ₁ = 1 and equal signals stay equal. A line is given along q, the variance of the fields on it, which resolves σ_b² down to 1e-30. Points with σ_m² > 1 are theory only:
-/// means in [-1, 1] cannot have such a variance.
+/// An initialisation is critical if χ₁ = 1 and equal signals stay equal. The line is parametrised by q, the variance of the fields on it, which resolves σ_b² down to 1e-30. Points with σ_m² > 1 exist
+/// in theory only: means in [-1, 1] cannot have such a variance.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("rows", rows_among(&["points", "allowed", "facts"])))]
 #[command(after_help = "Examples:
   isinglass theory critical-line --model deterministic --neuron probit:1
   isinglass theory critical-line --model deterministic --neuron tanh --plot line.svg
@@ -35,7 +37,7 @@ impl Args {
         if let Some(path) = plot {
             self.question.figure()?.save(path)?;
         }
-        Ok(answer.print(self.output.format())?)
+        self.output.print.print(answer)
     }
 }
 

@@ -10,11 +10,13 @@ use super::network::{NetworkArgs, OutputArgs, VarianceArgs, describe_network, de
 use super::range::at_least_two;
 use crate::cli::CliError;
 use crate::cli::answer::{Answer, Record, number};
+use crate::cli::output::rows_among;
 
 /// The correlation map c_in → c_out of one layer, with the variance at its fixed point.
 ///
-/// Where the signal dies out (q* = 0) the map is that of vanishing signals; where every variance is kept or none is finite (relu, linear), that of large ones.
+/// Where the signal dies out (q* = 0), this is the map of vanishing signals; where every variance is kept or none is finite (relu, linear), that of large ones.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("rows", rows_among(&["map", "facts"])))]
 #[command(after_help = "Examples:
   isinglass theory map --neuron sign --sigma-m2 0.99 --sigma-b2 0.001 --plot map.svg
   isinglass theory map --model binary --c 0.1,0.5,0.9 --format csv")]
@@ -32,7 +34,7 @@ impl Args {
         if let Some(path) = plot {
             self.question.figure()?.save(path)?;
         }
-        Ok(answer.print(self.output.format())?)
+        self.output.print.print(answer)
     }
 }
 
@@ -61,7 +63,7 @@ pub struct Question {
 impl Question {
     fn field(&self) -> Result<MeanField, CliError> {
         if self.carry.carry {
-            let reason = "the correlation map of carried fields is another one in every layer and tends to the identity";
+            let reason = "the correlation map of carried fields differs from layer to layer and tends to the identity";
             return Err(refuse("map", reason, "theory trajectory --carry"));
         }
         self.variances.field(&self.network.network()?)

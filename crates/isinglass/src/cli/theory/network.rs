@@ -1,6 +1,8 @@
 //! The flags that name a network and its initialisation.
 
-use isinglass_theory::{MeanField, Model, Neuron, RandomNetwork, WeightVariance};
+use isinglass_files::nearest;
+use isinglass_lab::run::parse_neuron;
+use isinglass_theory::{MeanField, Model, RandomNetwork, WeightVariance};
 
 use crate::cli::CliError;
 use crate::cli::answer::{Record, number};
@@ -9,19 +11,23 @@ pub use crate::cli::output::{FormatArgs, OutputArgs, usage};
 /// Which network.
 #[derive(Debug, Clone, clap::Args)]
 pub struct NetworkArgs {
-    /// continuous, deterministic, lrt-binary, lrt-continuous, binary, stochastic-binary, stochastic-weights or stochastic-neurons
+    /// Model: continuous, deterministic, lrt-binary, lrt-continuous, binary, stochastic-binary, stochastic-weights or stochastic-neurons
     #[arg(long, default_value = "deterministic")]
     pub model: String,
 
-    /// sign, probit:α, logistic:α, erf:a (= erf(a·h)), tanh:k (= tanh(k·h)); for model continuous also relu and linear
+    /// Neuron: sign, probit:α, logistic:α, erf:a (= erf(a·h)), tanh:k (= tanh(k·h)); for model continuous also relu and linear
     #[arg(long, default_value = "sign", allow_hyphen_values = true)]
     pub neuron: String,
 }
 
 impl NetworkArgs {
     pub(crate) fn network(&self) -> Result<RandomNetwork, CliError> {
-        let model: Model = self.model.parse()?;
-        let neuron: Neuron = self.neuron.parse()?;
+        let unknown = |error| {
+            let meant = nearest(&self.model, Model::ALL.map(Model::name));
+            meant.map_or(CliError::Theory(error), |meant| usage(format!("unknown model {:?}: did you mean {meant}?", self.model)))
+        };
+        let model: Model = self.model.parse().map_err(unknown)?;
+        let neuron = parse_neuron(&self.neuron).map_err(usage)?;
         Ok(RandomNetwork::new(model, neuron)?)
     }
 }

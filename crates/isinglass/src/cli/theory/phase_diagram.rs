@@ -1,9 +1,8 @@
 //! `isinglass theory phase-diagram`.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 
 use clap::ValueEnum;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use isinglass_lab::chart::Figure;
 use isinglass_lab::phase_diagram::{CarriedDiagram, CarriedQuantity, Cell, PhaseDiagram, Quantity};
 use isinglass_lab::verdict;
@@ -15,6 +14,8 @@ use super::carried::{CarriedPlane, CarryArgs};
 use super::network::{NetworkArgs, OutputArgs, describe_network, usage, weight_variance_key};
 use super::range::{Grid, Range};
 use crate::cli::answer::{Answer, Record, number};
+use crate::cli::output::{ThreadsArgs, rows_among};
+use crate::cli::terminal::bar;
 use crate::cli::{CliError, Format};
 use isinglass_lab::csv;
 
@@ -24,8 +25,9 @@ use isinglass_lab::csv;
 /// CSV has one row per point; JSON has the two axes and one list per row of the grid; the table counts the phases.
 /// Points with σ_m² > 1 are empty: no means have such a variance.
 ///
-/// With --carry there is no critical line, and the picture shows what is left after --depth layers: of the mean squared gradient (which is also what is left of small differences), or of the signal.
+/// With --carry there is no critical line. The picture shows what is left after --depth layers of the mean squared gradient (and thus of small differences), or of the signal.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("rows", rows_among(&["points", "critical_line", "facts"])))]
 #[command(after_help = "Examples:
   isinglass theory phase-diagram --model continuous --neuron tanh --grid 200x200 --plot phase.svg
   isinglass theory phase-diagram --neuron erf:1 --x 0:1.2 --y 0:0.2 --plot phase.png
@@ -36,24 +38,39 @@ pub struct Args {
     question: Question,
     #[command(flatten)]
     output: OutputArgs,
+    #[command(flatten)]
+    threads: ThreadsArgs,
 }
 
 impl Args {
     pub fn run(self) -> Result<(), CliError> {
-        let (plot, format) = (self.output.plot()?, self.output.format());
-        let bar = progress_bar(self.question.grid.rows);
-        let plane = self.question.compute(&|rows| bar.set_position(rows as u64))?;
+        let plot = self.output.plot()?;
+        let bar = bar("{bar:24} {percent}% of {len} rows, {eta} left");
+        bar.set_length(self.question.grid.rows as u64);
+        let question = Question { threads: self.threads.count(), ..self.question };
+        let plane = question.compute(&|rows| bar.set_position(rows as u64))?;
         bar.finish_and_clear();
         if let Some(path) = plot {
             plane.figure()?.save(path)?;
         }
+        let print = &self.output.print;
+        let (rows, format) = (print.rows(), print.format());
+        let is_points = rows.is_none_or(|rows| rows == POINTS);
         match &plane {
-            Plane::Plain(plane) if format == Format::Csv => Ok(plane.write_csv()?),
-            Plane::Plain(plane) => Ok(plane.answer(format)?.print(format)?),
-            Plane::Carried(plane) => Ok(plane.answer(format).print(format)?),
+            // There may be millions of points.
+            Plane::Plain(plane) if is_points && format == Format::Csv => Ok(plane.write_csv()?),
+            Plane::Plain(plane) if rows == Some(POINTS) && format == Format::Table => print.print(plane.points()),
+            Plane::Plain(plane) if print.is_for_reading() => print.print(plane.answer(Format::Table)?),
+            Plane::Plain(plane) => print.print(plane.answer(Format::Json)?),
+            Plane::Carried(plane) if rows == Some(POINTS) && format == Format::Table => print.print(plane.answer(Format::Csv)),
+            Plane::Carried(plane) if rows.is_some_and(|rows| rows != POINTS) => print.print(plane.answer(Format::Json)),
+            Plane::Carried(plane) => print.print(plane.answer(format)),
         }
     }
 }
+
+/// The table with a row for every point.
+const POINTS: &str = "points";
 
 /// χ₁, ξ_c or what is left of signals over the plane of initialisations.
 #[derive(Debug, Clone, clap::Args)]
@@ -74,7 +91,7 @@ pub struct Question {
     #[arg(long, value_name = "MIN:MAX", default_value = "0:0.5", allow_hyphen_values = true)]
     pub y: Range,
 
-    /// What to colour [default: chi_1, with --carry gradient]
+    /// Quantity to show [default: chi_1; with --carry: gradient]
     #[arg(long, value_enum)]
     pub quantity: Option<QuantityArg>,
 
@@ -82,12 +99,12 @@ pub struct Question {
     #[command(flatten)]
     pub carry: CarryArgs,
 
-    /// With --carry: the number of layers that signals have to pass [default: 100]
+    /// With --carry: number of layers [default: 100]
     #[arg(long, allow_hyphen_values = true, requires = "carry")]
     pub depth: Option<usize>,
 
-    /// Number of threads [default: one per core]
-    #[arg(long, default_value_t = 0, hide_default_value = true)]
+    /// Number of threads; 0 is one per core.
+    #[arg(skip)]
     pub threads: usize,
 }
 
@@ -208,14 +225,6 @@ fn line_inside(network: &RandomNetwork, critical: &CriticalSet, y: Range) -> Res
     Ok(line)
 }
 
-/// Drawn on a terminal only, and never into the result.
-pub(super) fn progress_bar(rows: usize) -> ProgressBar {
-    let target = if io::stderr().is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-    let style =
-        ProgressStyle::with_template("{bar:40} {percent}% of {len} rows, {eta} left").unwrap_or_else(|_| ProgressStyle::default_bar());
-    ProgressBar::with_draw_target(Some(rows as u64), target).with_style(style)
-}
-
 impl PlainPlane {
     pub fn write_csv(&self) -> io::Result<()> {
         let Self { network, diagram, quantity, .. } = self;
@@ -235,6 +244,24 @@ impl PlainPlane {
             }
         }
         out.flush()
+    }
+
+    /// The points alone, as a table for reading.
+    fn points(&self) -> Answer {
+        let Self { network, diagram, quantity, .. } = self;
+        let key = weight_variance_key(network.model()).unwrap_or("sigma2");
+        let places = diagram.y.iter().flat_map(|b| diagram.x.iter().map(move |x| (*x, *b)));
+        let row = |((x, b), cell): ((f64, f64), &Cell)| {
+            let mut row = Record::from_iter([(key.to_owned(), number(x)), ("sigma_b2".to_owned(), number(b))]);
+            row.insert("q_star".into(), number(cell.q_star));
+            row.insert("chi_1".into(), number(cell.chi_1));
+            if *quantity == Quantity::XiC {
+                row.insert("xi_c".into(), number(cell.xi_c));
+            }
+            row.insert("phase".into(), cell.phase.map(|phase| phase.name()).into());
+            row
+        };
+        Answer::default().flat(POINTS, places.zip(diagram.cells()).map(row).collect()).take()
     }
 
     pub fn answer(&self, format: Format) -> Result<Answer, CliError> {
@@ -261,14 +288,13 @@ impl PlainPlane {
                 record
             });
             answer.rows("critical_line", points.collect());
-        } else {
-            answer.fact("points", diagram.cells().len());
-            for name in Phase::ALL.map(Phase::name) {
-                let count = diagram.cells().iter().filter(|cell| cell.phase.is_some_and(|phase| phase.name() == name)).count();
-                answer.fact(name, count);
-            }
-            answer.fact("not allowed", diagram.cells().iter().filter(|cell| cell.phase.is_none()).count());
         }
+        answer.fact("points", diagram.cells().len());
+        for name in Phase::ALL.map(Phase::name) {
+            let count = diagram.cells().iter().filter(|cell| cell.phase.is_some_and(|phase| phase.name() == name)).count();
+            answer.fact(name, count);
+        }
+        answer.fact("not allowed", diagram.cells().iter().filter(|cell| cell.phase.is_none()).count());
         answer.fact("verdict", verdict::of_criticality(network, critical)?);
         Ok(answer)
     }

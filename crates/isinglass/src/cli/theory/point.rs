@@ -8,14 +8,14 @@ use super::network::{FormatArgs, NetworkArgs, VarianceArgs, describe_network, de
 use crate::cli::CliError;
 use crate::cli::answer::{Answer, Record, number};
 
-/// Fixed points, slopes, depth scales and the phase at one initialisation.
+/// Fixed points, slopes, depth scales and phase of one initialisation.
 ///
-/// q_star is the variance that fields settle at, c_star the correlation that two signals settle at, chi_1 the factor per layer of small differences and of
-/// the mean squared gradient, chi the slope of the correlation map at c_star, dq the slope of the variance map, and xi_… = −1/ln(slope) the depths over which
-/// things decay by e. What diverges or does not exist is left empty (null in JSON), with the reason in the verdict.
+/// q_star is the variance that fields settle at, c_star the correlation that two signals settle at, chi_1 the factor per layer of small differences and of the mean squared gradient, chi the slope of the
+/// correlation map at c_star, dq the slope of the variance map, and xi_… = −1/ln(slope) the depths over which these decay by a factor of e. Whatever diverges or does not exist is left empty (null in
+/// JSON), with the reason in the verdict.
 ///
-/// With --carry things decay as powers of the depth, and exponents take the place of depth scales: q_exponent of the signal's size (or of its distance from q_star), c_exponent of the memory of
-/// differences, gradient_depth_exponent and gradient_layer_exponent of the mean squared gradient in L and ℓ; gradient_root_rate is ρ where gradients grow as exp(ρ√L).
+/// With --carry quantities decay as powers of the depth, and exponents replace depth scales: q_exponent for the signal's size (or its distance from q_star), c_exponent for the memory of differences,
+/// gradient_depth_exponent and gradient_layer_exponent for the mean squared gradient in L and ℓ; gradient_root_rate is ρ where gradients grow as exp(ρ√L).
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   isinglass theory point --model deterministic --neuron sign --sigma-m2 0.9 --sigma-b2 0.001
@@ -31,7 +31,7 @@ pub struct Args {
 
 impl Args {
     pub fn run(self) -> Result<(), CliError> {
-        Ok(self.question.describe()?.print(self.output.format)?)
+        self.output.print(self.question.describe()?)
     }
 }
 

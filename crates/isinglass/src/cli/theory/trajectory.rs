@@ -8,14 +8,17 @@ use super::carried::{self, CarryArgs};
 use super::network::{NetworkArgs, OutputArgs, VarianceArgs, describe_network, describe_variances, title, usage};
 use crate::cli::CliError;
 use crate::cli::answer::{Answer, Record, number};
+use crate::cli::output::rows_among;
 
-/// A pair of signals, layer by layer.
+/// Follow a pair of signals layer by layer.
 ///
-/// Gives the variances q_a and q_b of their fields and their correlation c. Layer 0 is the start. With --input-variance it holds the network's inputs, which are not random, and the first layer follows its own rule.
+/// Prints the variances q_a and q_b of their fields and their correlation c. Layer 0 is the start. With --input-variance it holds the network's inputs, which are not random, and the first layer follows
+/// a rule of its own.
 ///
-/// With --carry every layer adds its field to the one before: v_a and v_b are the variances of what is carried, spread_a and spread_b its Σ. The sum starts in layer 0 with Σ = 1; with --input-variance it starts in the
-/// second layer, since the first one's field has other units.
+/// With --carry every layer adds its field to the previous one: v_a and v_b are the variances of what is carried, spread_a and spread_b its Σ. The sum starts in layer 0 with Σ = 1; with --input-variance
+/// it starts in the second layer, because the first layer's field has other units.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("rows", rows_among(&["layers", "facts"])))]
 #[command(after_help = "Examples:
   isinglass theory trajectory --model lrt-continuous --neuron tanh --sigma-m2 0.99 --depth 60
   isinglass theory trajectory --neuron sign --sigma-m2 0.9 --q-a 1 --q-b 2 --plot signals.svg
@@ -35,7 +38,7 @@ impl Args {
         if let Some(path) = plot {
             signals.figure().save(path)?;
         }
-        Ok(signals.answer().print(self.output.format())?)
+        self.output.print.print(signals.answer())
     }
 }
 
@@ -68,11 +71,11 @@ pub struct Question {
     #[arg(long, default_value_t = 0.5, allow_hyphen_values = true, conflicts_with = "one_minus_c")]
     pub c: f64,
 
-    /// The same as its distance from 1, for signals closer than rounding (for example 1e-20)
+    /// The correlation as its distance from 1, for signals closer than rounding (such as 1e-20)
     #[arg(long, value_name = "DELTA", allow_hyphen_values = true)]
     pub one_minus_c: Option<f64>,
 
-    /// Start from inputs that are not random, of variance |x|²/N (one number, or one for each signal: 0.1,0.2)
+    /// Start from non-random inputs of variance |x|²/N (one number, or one for each signal: 0.1,0.2)
     #[arg(long, value_name = "V", value_delimiter = ',', num_args = 1, conflicts_with_all = ["q_a", "q_b"], allow_hyphen_values = true)]
     pub input_variance: Option<Vec<f64>>,
 }

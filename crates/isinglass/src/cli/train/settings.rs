@@ -1,7 +1,7 @@
 //! The settings of a run as flags. A flag that is not given leaves the setting as it is.
 
 use clap::ValueEnum;
-use isinglass_lab::run::RunConfig;
+use isinglass_lab::run::{RunConfig, parse_neuron};
 use isinglass_net::{Carry, Goal, Init, Means, Neuron, Optimizer, Schedule, Surrogate};
 
 /// Puts what was given in place of what is there.
@@ -23,11 +23,11 @@ pub struct SelectionArgs {
     #[arg(long, value_name = "FRACTION", allow_hyphen_values = true)]
     validation: Option<f64>,
 
-    /// Stochastic binary networks to average over in the final report: one number, or several (5,100) [default: 10]
+    /// Number of stochastic binary networks to average over in the final report; several numbers are allowed (5,100) [default: 10]
     #[arg(long, value_name = "K", value_delimiter = ',', num_args = 1, allow_hyphen_values = true)]
     samples: Option<Vec<usize>>,
 
-    /// The seed of everything random: equal seeds give equal bits [default: 1]
+    /// Random seed: equal seeds give equal bits [default: 1]
     #[arg(long, allow_hyphen_values = true)]
     seed: Option<u64>,
 }
@@ -45,7 +45,7 @@ impl SelectionArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Network")]
 pub struct NetworkArgs {
-    /// Neurons of every hidden layer, from the inputs up; excludes --depth and --width
+    /// Neurons in each hidden layer, from the input on; excludes --depth and --width
     #[arg(long, value_name = "N,N,…", value_delimiter = ',', num_args = 1, allow_hyphen_values = true, conflicts_with_all = ["depth", "width"])]
     hidden: Option<Vec<usize>>,
 
@@ -57,19 +57,19 @@ pub struct NetworkArgs {
     #[arg(long, allow_hyphen_values = true)]
     width: Option<usize>,
 
-    /// deterministic, lrt-binary, lrt-continuous, continuous (no binary network behind it) or ste (straight-through) [default: deterministic]
+    /// deterministic, lrt-binary, lrt-continuous, continuous (real weights, no binary network) or ste (straight-through) [default: deterministic]
     #[arg(long, value_name = "NAME")]
     surrogate: Option<Surrogate>,
 
     /// sign, probit:α, logistic:α, erf:a (= erf(a·h)), tanh:k (= tanh(k·h)) [default: sign, for lrt-binary logistic:1, for lrt-continuous and continuous tanh:1]
-    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
+    #[arg(long, value_name = "NAME", allow_hyphen_values = true, value_parser = parse_neuron)]
     neuron: Option<Neuron>,
 
-    /// Add each hidden layer's field to the one before, from the second on, where widths are equal: auto (where the theory says that plain layers cannot reach the depth), on or off; alone: on [default: auto; with --config: the file's, else off]
+    /// Add each hidden layer's field to the previous one, from the second layer on, where widths are equal: auto (if the theory says that plain layers cannot reach the depth), on or off; without a value: on [default: auto; with --config: the file's, else off]
     #[arg(long, value_name = "auto|on|off", num_args = 0..=1, default_missing_value = "on")]
     carry: Option<Carry>,
 
-    /// Logits are τ times the field of the output layer [default: 1]
+    /// Factor τ between the output layer's field and the logits [default: 1]
     #[arg(long, value_name = "τ", allow_hyphen_values = true)]
     tau: Option<f64>,
 }
@@ -103,7 +103,7 @@ impl NetworkArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Initialisation")]
 pub struct InitArgs {
-    /// auto (the smallest σ_m² that carries signals through the depth), critical (what `theory advise` says), two-point, hadamard (two-point with orthogonal rows or columns), clipped-gaussian, uniform, glorot or he [default: auto; with --sigma-m2: two-point]
+    /// auto (the smallest σ_m² that carries signals through the depth), critical (what `theory advise` recommends), two-point, hadamard (two-point with orthogonal rows or columns), clipped-gaussian, uniform, glorot or he [default: auto; with --sigma-m2: two-point]
     #[arg(long, value_name = "NAME")]
     init: Option<Init>,
 
@@ -137,7 +137,7 @@ impl InitArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Means and polarisation")]
 pub struct MeansArgs {
-    /// binary polarises the means, so that sign(M) is as good as the surrogate; surrogate trains as the paper does [default: binary where there are binary weights]
+    /// binary: polarise the means, so that sign(M) is as good as the surrogate; surrogate: train as in the paper [default: binary if the weights are binary]
     #[arg(long, value_name = "NAME")]
     goal: Option<Goal>,
 
@@ -145,11 +145,11 @@ pub struct MeansArgs {
     #[arg(long, value_name = "NAME")]
     means: Option<Means>,
 
-    /// Fraction of the run before β begins to rise from 1 [default: 0.6]
+    /// Fraction of the run after which β starts to rise from 1 [default: 0.6]
     #[arg(long, value_name = "FRACTION", allow_hyphen_values = true)]
     anneal_from: Option<f64>,
 
-    /// β of the last step [default: 30]
+    /// β at the last step [default: 30]
     #[arg(long, value_name = "β", allow_hyphen_values = true)]
     beta: Option<f64>,
 
@@ -182,7 +182,7 @@ pub struct OptimiserArgs {
     #[arg(long, value_name = "NAME")]
     optimizer: Option<Optimizer>,
 
-    /// Learning rate [default: 0.01; 0.03 where surrogate deterministic is polarised with adam, unless --config is given]
+    /// Learning rate [default: 0.01; 0.03 if surrogate deterministic is polarised with adam and --config is not given]
     #[arg(long, allow_hyphen_values = true)]
     lr: Option<f64>,
 
@@ -218,27 +218,27 @@ impl OptimiserArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Regularisation")]
 pub struct RegularisationArgs {
-    /// Probability that an input is left out in a step [default: 0]
+    /// Probability of dropping an input in a step [default: 0]
     #[arg(long, value_name = "PROBABILITY", allow_hyphen_values = true)]
     input_dropout: Option<f64>,
 
-    /// Probability that a hidden neuron is left out in a step: a spin becomes a fair coin, a number (and a neuron of ste) 0 [default: 0]
+    /// Probability of dropping a hidden neuron in a step: a spin becomes a fair coin, a real neuron (or one of ste) 0 [default: 0]
     #[arg(long, value_name = "PROBABILITY", allow_hyphen_values = true)]
     dropout: Option<f64>,
 
-    /// In every step θ shrinks by this fraction of the learning rate [default: 0]
+    /// Shrink θ in every step by this multiple of the learning rate [default: 0]
     #[arg(long, value_name = "λ", allow_hyphen_values = true)]
     weight_decay: Option<f64>,
 
-    /// Probability that the targets spread over all classes [default: 0]
+    /// Probability mass of the targets that is spread over all classes [default: 0]
     #[arg(long, value_name = "PROBABILITY", allow_hyphen_values = true)]
     label_smoothing: Option<f64>,
 
-    /// Average θ and biases over the ends of the last N epochs [default: 0, the last alone]
+    /// Average θ and biases over the last N epoch ends [default: 0, no averaging]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     average: Option<usize>,
 
-    /// Shift square images at random by up to this many pixels in every step; alone: 2 [default: 0]
+    /// Shift square images at random by up to this many pixels in every step; without a value: 2 [default: 0]
     #[arg(long, value_name = "PIXELS", num_args = 0..=1, default_missing_value = "2")]
     augment: Option<usize>,
 }
