@@ -6,6 +6,7 @@ mod data;
 mod evaluate;
 mod export;
 mod inspect;
+mod messages;
 mod output;
 mod pack;
 mod packed;
@@ -26,6 +27,8 @@ use clap::error::ErrorKind;
 use clap::{Parser, Subcommand, ValueEnum};
 use thiserror::Error;
 
+use messages::tell;
+
 /// Runs the command line, the name of the program first, and returns its exit code.
 ///
 /// ```
@@ -41,11 +44,11 @@ pub fn command_line(arguments: impl IntoIterator<Item = impl Into<OsString> + Cl
         // The reader of our output has gone away, as `head` does: nothing is wrong.
         Err(CliError::Output(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => 0,
         Err(error @ (CliError::Stopped { .. } | CliError::SweepStopped { .. })) => {
-            eprintln!("{error}");
+            tell(&error.to_string());
             error.exit_code()
         }
         Err(error) => {
-            eprintln!("error: {error}");
+            tell(&format!("error: {error}"));
             error.exit_code()
         }
     }
@@ -61,7 +64,7 @@ fn usage_error(error: &clap::Error) -> u8 {
     }
     let text = error.render().to_string();
     let sentence: Vec<&str> = text.lines().take_while(|line| !line.is_empty()).map(str::trim).collect();
-    eprintln!("{} (try --help)", sentence.join(" "));
+    tell(&format!("{} (try --help)", sentence.join(" ")));
     2
 }
 

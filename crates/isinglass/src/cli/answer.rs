@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::Format;
+use super::messages::printable;
 
 /// One object, with named values in order.
 pub type Record = Map<String, Value>;
@@ -108,7 +109,7 @@ impl Answer {
             match value {
                 // Sentences go below the numbers.
                 Value::String(text) if text.contains(' ') => words.push(text.clone()),
-                _ => writeln!(out, "{key:width$}  {}", cell_text(value))?,
+                _ => writeln!(out, "{:width$}  {}", printable(key), cell_text(value))?,
             }
         }
         if let Some(Rows { rows, .. }) = &self.rows
@@ -122,7 +123,7 @@ impl Answer {
         for text in words {
             writeln!(out)?;
             for line in wrap(&text, 100) {
-                writeln!(out, "{line}")?;
+                writeln!(out, "{}", printable(&line))?;
             }
         }
         Ok(())
@@ -160,7 +161,7 @@ fn flatten(record: Record) -> Record {
 fn cell_text(value: &Value) -> String {
     match value {
         Value::Null => "–".to_owned(),
-        Value::String(text) => text.clone(),
+        Value::String(text) => printable(text).into_owned(),
         Value::Number(n) if n.is_f64() => digits(n.as_f64().unwrap_or(f64::NAN)),
         Value::Array(values) => values.iter().map(cell_text).collect::<Vec<_>>().join(","),
         other => other.to_string(),
@@ -169,7 +170,7 @@ fn cell_text(value: &Value) -> String {
 
 /// Rows of records with the same keys, under their keys. A first column of text is aligned at the left, and so are columns of several words.
 pub fn write_columns(out: &mut impl Write, rows: &[Record]) -> io::Result<()> {
-    let header: Vec<String> = rows[0].keys().cloned().collect();
+    let header: Vec<String> = rows[0].keys().map(|key| printable(key).into_owned()).collect();
     let cells: Vec<Vec<String>> = rows.iter().map(|row| row.values().map(cell_text).collect()).collect();
     let widths: Vec<usize> = (0..header.len())
         .map(|i| cells.iter().map(|row| row[i].chars().count()).chain([header[i].chars().count()]).max().unwrap_or(0))

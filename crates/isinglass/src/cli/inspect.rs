@@ -6,6 +6,7 @@ use isinglass_lab::run::Inspection;
 use serde_json::{Value, json};
 
 use super::answer::{Answer, to_record};
+use super::messages::printable;
 use super::output::{OutputArgs, ThreadsArgs, usage};
 use super::packed::PackedFile;
 use super::run::subject::SubjectArgs;
@@ -85,7 +86,7 @@ impl Args {
 
 fn write_tables(out: &mut impl Write, result: &Value) -> io::Result<()> {
     let network = &result["network"];
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let text = |value: &Value| printable(value.as_str().unwrap_or_default()).into_owned();
     writeln!(
         out,
         "{}, surrogate {}, neuron {}: epoch {} of {}, step {} of {}\n",

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::CliError;
 use super::answer::{Record, write_columns};
+use super::messages::printable;
 use super::output::usage;
 use super::run::tables::{grouped, percent};
 
@@ -148,10 +149,10 @@ impl PackedFile {
             writeln!(out, "layers that carry add their sums to those of the layer before")?;
         }
         if let Some(names) = self.model.class_names() {
-            writeln!(out, "classes: {}", names.join(", "))?;
+            writeln!(out, "classes: {}", printable(&names.join(", ")))?;
         }
         for (key, value) in &self.model.provenance {
-            writeln!(out, "{key}: {value}")?;
+            writeln!(out, "{}: {}", printable(key), printable(value))?;
         }
         Ok(())
     }

@@ -8,6 +8,7 @@ use isinglass_lab::run::RunConfig;
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Record, to_record};
+use super::messages::printable;
 use super::output::{FormatArgs, ThreadsArgs, print_line, usage};
 use super::packed::{ModelArgs, Score, predict_split};
 use super::{CliError, Format};
@@ -106,7 +107,7 @@ impl Args {
         let score = Score::new(&prediction, &test);
         let mut answer = Answer::default();
         match self.output.format {
-            Format::Table => return Ok(print_line(&score.sentence(model, &name))?),
+            Format::Table => return Ok(print_line(&printable(&score.sentence(model, &name)))?),
             Format::Json => answer.facts(to_record(&json!({
                 "accuracy": score.accuracy(),
                 "images": score.examples,

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use isinglass_lab::report::Report;
 
 use super::answer::Answer;
+use super::messages::tell;
 use super::output::usage;
 use super::{CliError, Format};
 
@@ -40,7 +41,7 @@ impl Args {
         check_target(&self.output)?;
         let report = Report::read(&self.directories)?.title(&self.title);
         for warning in report.warnings() {
-            eprintln!("warning: {warning}");
+            tell(&format!("warning: {warning}"));
         }
         let bytes = report.save(&self.output)?;
         let path = self.output.display().to_string();

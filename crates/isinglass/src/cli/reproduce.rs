@@ -13,7 +13,8 @@ use isinglass_lab::sweep::{Sweep, SweepData, SweepError};
 
 use super::answer::{Answer, Record, number};
 use super::output::{program, usage};
-use super::run::progress::{bar, tell};
+use super::messages::tell;
+use super::run::progress::bar;
 use super::sweep::progress::duration;
 use super::sweep::submit::{ResourceArgs, counted};
 use super::sweep::work::{WorkArgs, perform};

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::tables::grouped;
 use crate::cli::CliError;
 use crate::cli::answer::Record;
+use crate::cli::messages::printable;
 use crate::cli::pack::{DATA, Packing, TEST_ACCURACY, Written};
 use crate::cli::packed::{PackedFile, Score};
 
@@ -118,7 +119,7 @@ impl Ending {
             Self::NoBits(reason) => writeln!(out, "{reason}"),
             Self::Packed(packed) => {
                 writeln!(out, "The packed network is {} ({} bytes)", packed.file.display(), grouped(packed.bytes))?;
-                writeln!(out, "{}", packed.sentence)
+                writeln!(out, "{}", printable(&packed.sentence))
             }
         }
     }

@@ -9,10 +9,11 @@ use isinglass_lab::run::{Event, Options, Run, RunError, read_metrics};
 use serde_json::Value;
 
 use super::ending::Ending;
-use super::progress::{Watcher, introduce, tell};
+use super::progress::{Watcher, introduce};
 use super::signals::Signals;
 use super::tables;
 use crate::cli::answer::{Answer, wrap};
+use crate::cli::messages::{printable, tell};
 use crate::cli::output::{OutputArgs, ThreadsArgs};
 use crate::cli::{CliError, Format};
 
@@ -113,7 +114,7 @@ impl PerformArgs {
 
 fn write_tables(out: &mut impl Write, directory: &Path, summary: &Value) -> io::Result<()> {
     let network = &summary["network"];
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let text = |value: &Value| printable(value.as_str().unwrap_or_default()).into_owned();
     write!(out, "{}, surrogate {}, neuron {}", text(&network["shape"]), text(&network["surrogate"]), text(&network["neuron"]))?;
     let epochs = if summary["epochs"] == 1 { "epoch" } else { "epochs" };
     write!(out, ": {} {epochs} of {}", summary["epochs"], text(&summary["data"]))?;
@@ -128,7 +129,7 @@ fn write_tables(out: &mut impl Write, directory: &Path, summary: &Value) -> io::
     for notice in summary["notices"].as_array().into_iter().flatten() {
         writeln!(out)?;
         for line in wrap(&format!("Note: {}", text(notice)), 100) {
-            writeln!(out, "{line}")?;
+            writeln!(out, "{}", printable(&line))?;
         }
     }
     writeln!(out, "\nThe run is in {}", directory.display())

@@ -1,6 +1,6 @@
 //! What a run shows while it goes on, all of it on standard error: a bar on a terminal, else a line per epoch.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::path::Path;
 use std::time::Instant;
 
@@ -12,6 +12,7 @@ use isinglass_net::{Progress, Step};
 use serde_json::Value;
 
 use super::tables::{grouped, kibibytes, percent};
+use crate::cli::messages::tell;
 
 /// Watches a run.
 pub struct Watcher {
@@ -113,11 +114,6 @@ impl Watcher {
     pub fn end(&self) {
         self.bar.finish_and_clear();
     }
-}
-
-/// A line on standard error. That nobody reads it is no reason to stop training.
-pub fn tell(line: &str) {
-    let _ = writeln!(io::stderr(), "{line}");
 }
 
 /// Says what is about to be trained, and where it goes.

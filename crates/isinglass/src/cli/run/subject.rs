@@ -9,6 +9,7 @@ use isinglass_net::{Checkpoint, Partition};
 
 use super::data::DataArgs;
 use crate::cli::CliError;
+use crate::cli::messages::tell;
 use crate::cli::output::usage;
 
 /// Which network.
@@ -100,7 +101,7 @@ impl SubjectArgs {
             Ok((_, data)) => Some(data),
             Err(error) if self.data.is_given() || self.data.directory().is_some() => return Err(error),
             Err(error) => {
-                eprintln!("note: data not found; checking with random images only: {error}");
+                tell(&format!("note: data not found; checking with random images only: {error}"));
                 None
             }
         };
@@ -114,8 +115,8 @@ impl SubjectArgs {
         let partition = if checkpoint.was_trained_on(&examples(&data.train, data.classes)?) {
             checkpoint.partition().clone()
         } else {
-            eprintln!(
-                "note: these are not the training examples of the run; \"train\" and \"validation\" are examples that the network has never seen"
+            tell(
+                "note: these are not the training examples of the run; \"train\" and \"validation\" are examples that the network has never seen",
             );
             Partition::new(data.train.len(), checkpoint.train_config()).map_err(RunError::from)?
         };

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use indicatif::ProgressBar;
 use isinglass_lab::sweep::{Cell, Event, Plan, Record, Standing};
 
-use crate::cli::run::progress::{bar, tell};
+use crate::cli::messages::tell;
+use crate::cli::run::progress::bar;
 use crate::cli::run::tables::percent;
 
 /// The bar counts thousandths of the work, since cells differ in length.

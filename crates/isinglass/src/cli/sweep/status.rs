@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::jobs::{describe_jobs, job_rows};
 use crate::cli::answer::{Answer, Record};
 use crate::cli::output::FormatArgs;
-use crate::cli::run::progress::tell;
+use crate::cli::messages::tell;
 use crate::cli::{CliError, Format};
 
 /// What is done, running, failed, queued and waiting.
