@@ -11,6 +11,7 @@ mod output;
 mod pack;
 mod packed;
 mod predict;
+mod predictions;
 mod report;
 mod reproduce;
 mod resume;
