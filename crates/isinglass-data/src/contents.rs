@@ -18,6 +18,8 @@ const GZIP: [u8; 2] = [0x1f, 0x8b];
 pub(crate) const MOST_TIMES: u64 = 100;
 /// Any file may unpack to this many bytes; see [`MOST_TIMES`].
 pub(crate) const SMALLEST_LIMIT: u64 = 64 << 20;
+/// No compressed file may unpack to more than this many bytes. Its values can take a few times as much memory.
+pub(crate) const LARGEST_LIMIT: u64 = 1 << 30;
 
 /// Opens a file for reading its contents.
 pub(crate) fn open(path: &Path) -> Result<Box<dyn BufRead>, Error> {
@@ -53,7 +55,7 @@ impl<R: BufRead> Read for Limited<R> {
 
 /// What may be unpacked from `length` bytes.
 pub(crate) fn limit_of(length: u64) -> u64 {
-    length.saturating_mul(MOST_TIMES).max(SMALLEST_LIMIT)
+    length.saturating_mul(MOST_TIMES).clamp(SMALLEST_LIMIT, LARGEST_LIMIT)
 }
 
 /// The limit, inside an error of the standard library.
@@ -158,6 +160,12 @@ mod tests {
         packed.write_all(&random).unwrap();
         let both = [packed.finish().unwrap(), zeros(SMALLEST_LIMIT)].concat();
         assert_eq!(length(&both).unwrap(), SMALLEST_LIMIT + (1 << 20));
+    }
+
+    #[test]
+    fn large_files_do_not_fill_the_memory() {
+        // Counted while it is unpacked, so a long file is refused as soon as it has reached the limit.
+        assert_eq!([0, 1 << 20, 23 << 20, u64::MAX].map(limit_of), [64 << 20, 100 << 20, 1 << 30, 1 << 30]);
     }
 
     #[test]

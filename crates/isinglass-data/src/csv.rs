@@ -18,9 +18,12 @@
 //! ```
 
 use std::collections::BTreeMap;
-use std::io::BufRead;
+use std::io::{BufRead, Read};
 
 use crate::{Error, Pixels, Split};
+
+/// Bytes of the longest line, some ten million values. A file without line ends would fill the memory before it could be told to be none of these.
+const LONGEST_LINE: u64 = 64 << 20;
 
 /// Reads images and labels.
 ///
@@ -143,10 +146,14 @@ fn for_each_line(
     let mut line = 0;
     loop {
         text.clear();
-        if from.read_until(b'\n', &mut text).map_err(crate::contents::read_error)? == 0 {
+        let length = (&mut from).take(LONGEST_LINE + 1).read_until(b'\n', &mut text).map_err(crate::contents::read_error)?;
+        if length == 0 {
             return Ok(fields);
         }
         line += 1;
+        if length as u64 > LONGEST_LINE {
+            return Err(Error::LongLine { line, limit: LONGEST_LINE });
+        }
         let words = std::str::from_utf8(&text).map_err(|_| Error::Format("a CSV, IDX or .npy file: it is not text"))?;
         // Spreadsheets put a byte order mark in front.
         let words = words.trim_start_matches('\u{feff}').trim();
@@ -286,5 +293,7 @@ mod tests {
             assert_eq!(read(text.as_bytes()).unwrap_err().to_string(), message, "{text:?}");
         }
         assert!(matches!(read(&b"\xff\xfe\n"[..]), Err(Error::Format(_))));
+        let endless = std::io::BufReader::new(std::io::repeat(b'0'));
+        assert!(matches!(read(endless), Err(Error::LongLine { line: 1, .. })));
     }
 }

@@ -204,6 +204,15 @@ pub enum Error {
         expected: usize,
     },
 
+    /// A line of a CSV file does not end.
+    #[error("line {line} is longer than {} MiB: not a CSV file, or one without line ends", .limit >> 20)]
+    LongLine {
+        /// The line, counted from 1.
+        line: usize,
+        /// The limit in bytes.
+        limit: u64,
+    },
+
     /// A `.npy` file of a kind that is not supported.
     #[error("not a supported .npy file: {0}")]
     Npy(String),

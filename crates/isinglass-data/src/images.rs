@@ -13,7 +13,7 @@
 //! # Ok::<(), isinglass_data::Error>(())
 //! ```
 
-use std::io::{BufRead, Cursor};
+use std::io::{BufRead, Cursor, Read};
 use std::path::Path;
 
 use crate::files::{Kind, in_file, kind};
@@ -74,7 +74,10 @@ pub fn read_reals(path: &Path, columns: usize) -> Result<Vec<f32>, Error> {
             ))),
             _ if found != columns => Err(Error::Images(format!("rows of {found} values: the network takes {columns}"))),
             Pixels::Bytes(bytes) => Ok(bytes.into_iter().map(f32::from).collect()),
-            Pixels::Floats(floats) => Ok(floats),
+            Pixels::Floats(floats) => match floats.iter().position(|value| !value.is_finite()) {
+                Some(at) => Err(Error::NotFinite { value: floats[at].to_string(), row: at / columns, column: at % columns }),
+                None => Ok(floats),
+            },
         }
     })
 }
@@ -100,8 +103,12 @@ fn byte(value: f32, row: usize, column: usize) -> Result<u8, Error> {
 fn read_png(from: &mut dyn BufRead, (height, width): (usize, usize)) -> Result<Vec<u8>, Error> {
     let damaged = |error: &dyn std::fmt::Display| Error::Images(format!("a damaged PNG file ({error})"));
     let mut file = Vec::new();
-    from.read_to_end(&mut file).map_err(contents::read_error)?;
+    from.take(contents::LARGEST_LIMIT + 1).read_to_end(&mut file).map_err(contents::read_error)?;
     let file_length = file.len();
+    if file_length as u64 > contents::LARGEST_LIMIT {
+        let limit = contents::LARGEST_LIMIT >> 20;
+        return Err(Error::Images(format!("a PNG file of more than {limit} MiB, the limit for pictures: save the images as .npy instead")));
+    }
     let limit = contents::limit_of(file_length as u64);
     let mut decoder = png::Decoder::new(Cursor::new(file));
     decoder.set_transformations(png::Transformations::normalize_to_color8());
@@ -129,7 +136,7 @@ fn read_png(from: &mut dyn BufRead, (height, width): (usize, usize)) -> Result<V
     let mut pixels = vec![0; length];
     let frame = reader.next_frame(&mut pixels).map_err(|error| damaged(&error))?;
     let channels = frame.color_type.samples();
-    let grey: Vec<u8> = pixels[..frame.buffer_size()].chunks_exact(channels).map(grey_value).collect();
+    let grey = greyed(pixels, frame.buffer_size() / channels, channels);
     let (across, down) = (columns / width, rows / height);
     let mut images = Vec::with_capacity(grey.len());
     for image in 0..across * down {
@@ -139,6 +146,17 @@ fn read_png(from: &mut dyn BufRead, (height, width): (usize, usize)) -> Result<V
         }
     }
     Ok(images)
+}
+
+/// The grey values of the first pixels, in their place.
+fn greyed(mut pixels: Vec<u8>, count: usize, channels: usize) -> Vec<u8> {
+    if channels > 1 {
+        for at in 0..count {
+            pixels[at] = grey_value(&pixels[at * channels..][..channels]);
+        }
+    }
+    pixels.truncate(count);
+    pixels
 }
 
 /// Of one to four channels: grey, grey and opacity, colours, colours and opacity. Colours by their share in brightness (Rec. 601).

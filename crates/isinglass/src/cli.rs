@@ -13,6 +13,8 @@ mod output;
 mod pack;
 mod packed;
 mod predict;
+mod predictions;
+mod printable;
 mod report;
 mod reproduce;
 mod resume;
@@ -52,7 +54,7 @@ pub fn command_line(arguments: impl IntoIterator<Item = impl Into<OsString> + Cl
         // The reader of our output has gone away, as `head` does: nothing is wrong.
         Err(CliError::Output(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => 0,
         Err(error @ (CliError::Stopped { .. } | CliError::SweepStopped { .. })) => {
-            eprintln!("{error}");
+            terminal::insist(&error.to_string());
             error.exit_code()
         }
         Err(error) => {

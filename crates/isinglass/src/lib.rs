@@ -20,6 +20,9 @@
 //! # Ok::<(), isinglass::theory::Error>(())
 //! ```
 
+// A message that cannot be written must not end a command: the macros panic, `cli::terminal::tell` does not.
+#![deny(clippy::print_stderr, clippy::print_stdout)]
+
 mod cli;
 
 pub mod questions;

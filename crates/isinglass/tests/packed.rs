@@ -370,3 +370,32 @@ fn a_reader_that_stops_early_is_no_error() {
         assert!(output.status.success() && output.stderr.is_empty(), "{args}: {}", String::from_utf8_lossy(&output.stderr));
     }
 }
+
+/// Runs a command that may take this much memory, in KiB of addresses.
+#[cfg(target_os = "linux")]
+fn within(home: &Scratch, kibibytes: usize, args: &str) -> std::process::Output {
+    let command = home.command(args);
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", &format!("ulimit -v {kibibytes} && exec \"$0\" \"$@\"")]).arg(command.get_program()).args(command.get_args());
+    shell.current_dir(command.get_current_dir().unwrap()).envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    shell.output().unwrap()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_does_not_grow_with_the_number_of_images() {
+    let home = packed("many", "");
+    let images = 150_000;
+    home.write("x.npy", &common::npy("|u1", &format!("({images}, 8, 8)"), &vec![7; 64 * images]));
+    for (format, lines) in [("csv", images + 1), ("json", 17 * images), ("table", images)] {
+        let output = within(&home, 100_000, &format!("predict m.safetensors --input x.npy --threads 1 --format {format}"));
+        assert_eq!(output.status.code(), Some(0), "{format}: {}", String::from_utf8_lossy(&output.stderr));
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(text.lines().count() >= lines && text.contains("149999"), "{format}: {} lines", text.lines().count());
+        if format == "json" {
+            let result: Value = serde_json::from_str(&text).unwrap();
+            assert_eq!(result["predictions"].as_array().unwrap().len(), images);
+            assert_eq!(format!("{}\n", serde_json::to_string_pretty(&result).unwrap()), text);
+        }
+    }
+}

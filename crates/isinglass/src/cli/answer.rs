@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::output::usage;
+use super::printable::printable;
 use super::style;
 use super::{CliError, Format};
 
@@ -267,7 +268,7 @@ fn flatten_all(record: Record) -> Record {
 fn cell_text(value: &Value) -> String {
     match value {
         Value::Null => "–".to_owned(),
-        Value::String(text) => text.clone(),
+        Value::String(text) => printable(text).into_owned(),
         Value::Number(n) if n.is_f64() => digits(n.as_f64().unwrap_or(f64::NAN)),
         Value::Array(values) => values.iter().map(cell_text).collect::<Vec<_>>().join(","),
         other => other.to_string(),
@@ -282,7 +283,7 @@ fn fact_text(key: &str, value: &Value) -> String {
 
 /// Rows of records with the same keys, under their keys. A first column of text is aligned at the left, and so are columns of several words.
 pub fn write_columns(out: &mut impl Write, rows: &[Record]) -> io::Result<()> {
-    let header: Vec<String> = rows[0].keys().cloned().collect();
+    let header: Vec<String> = rows[0].keys().map(|key| printable(key).into_owned()).collect();
     let cells: Vec<Vec<String>> = rows.iter().map(|row| row.values().map(cell_text).collect()).collect();
     let widths: Vec<usize> = (0..header.len())
         .map(|i| cells.iter().map(|row| row[i].chars().count()).chain([header[i].chars().count()]).max().unwrap_or(0))

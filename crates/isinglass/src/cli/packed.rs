@@ -1,15 +1,18 @@
 //! A packed network's file, and what can be said of it.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use isinglass_bits::{BitMatrix, PackedLayer, PackedModel, PackedNetwork, Prediction};
+use isinglass_bits::{BitMatrix, PackedLayer, PackedModel, PackedNetwork, Values};
 use isinglass_data::{Pixels, Split};
 use serde_json::{Value, json};
 
 use super::CliError;
 use super::answer::{Record, write_columns};
 use super::output::usage;
+use super::predictions::Predictions;
+use super::printable::printable;
 use super::run::tables::{grouped, percent};
 
 /// Weights of a layer's first neuron that are shown.
@@ -149,10 +152,10 @@ impl PackedFile {
             writeln!(out, "layers that carry add their sums to those of the layer before")?;
         }
         if let Some(names) = self.model.class_names() {
-            writeln!(out, "classes: {}", names.join(", "))?;
+            writeln!(out, "classes: {}", printable(&names.join(", ")))?;
         }
         for (key, value) in &self.model.provenance {
-            writeln!(out, "{key}: {value}")?;
+            writeln!(out, "{}: {}", printable(key), printable(value))?;
         }
         Ok(())
     }
@@ -218,11 +221,6 @@ pub struct Score {
 }
 
 impl Score {
-    pub fn new(prediction: &Prediction, split: &Split) -> Self {
-        let correct = prediction.classes().iter().zip(split.labels()).filter(|(class, label)| **class == usize::from(**label)).count();
-        Self { correct, examples: split.len() }
-    }
-
     /// The score that comes to this accuracy.
     pub fn of_accuracy(accuracy: f64, examples: usize) -> Self {
         Self { correct: (accuracy * examples as f64).round() as usize, examples }
@@ -243,19 +241,31 @@ impl Score {
 
 /// How well a model does on a split.
 pub fn score_on(model: &PackedModel, split: &Split, threads: usize) -> Result<Score, CliError> {
-    Ok(Score::new(&predict_split(model, split, threads)?, split))
+    let inputs = inputs_of(model, split)?;
+    Predictions::new(model, inputs.values(), Some(split.labels()), threads).score()
 }
 
-/// What a model says of a split's examples. A table may hold nothing but bytes; a model of bytes takes nothing else.
-pub fn predict_split(model: &PackedModel, split: &Split, threads: usize) -> Result<Prediction, CliError> {
-    let mut predictor = model.predictor();
-    match (split.pixels(), model.quantiser()) {
-        (Pixels::Bytes(bytes), None) => Ok(predictor.predict_on(bytes, threads)?),
-        (Pixels::Bytes(bytes), Some(_)) => {
-            let reals: Vec<f32> = bytes.iter().map(|&byte| f32::from(byte)).collect();
-            Ok(predictor.predict_on(&reals, threads)?)
+/// A split's examples as a model takes them.
+pub enum Inputs<'a> {
+    Bytes(&'a [u8]),
+    Floats(Cow<'a, [f32]>),
+}
+
+impl Inputs<'_> {
+    pub fn values(&self) -> Values<'_> {
+        match self {
+            Self::Bytes(bytes) => Values::Bytes(bytes),
+            Self::Floats(reals) => Values::Floats(reals),
         }
-        (Pixels::Floats(reals), Some(_)) => Ok(predictor.predict_on(reals, threads)?),
+    }
+}
+
+/// The examples of a split for a model. A table may hold nothing but bytes; a model of bytes takes nothing else.
+pub fn inputs_of<'a>(model: &PackedModel, split: &'a Split) -> Result<Inputs<'a>, CliError> {
+    match (split.pixels(), model.quantiser()) {
+        (Pixels::Bytes(bytes), None) => Ok(Inputs::Bytes(bytes)),
+        (Pixels::Bytes(bytes), Some(_)) => Ok(Inputs::Floats(bytes.iter().map(|&byte| f32::from(byte)).collect())),
+        (Pixels::Floats(reals), Some(_)) => Ok(Inputs::Floats(Cow::Borrowed(reals))),
         (Pixels::Floats(_), None) => Err(usage(
             "these examples are real numbers, and this network takes bytes: scale them as the training images were, to whole numbers from 0 to 255",
         )),

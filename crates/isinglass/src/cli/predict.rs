@@ -2,16 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
-use isinglass_bits::{PackedModel, Prediction};
+use isinglass_bits::{PackedModel, Values};
 use isinglass_data::{Split, images};
 use isinglass_lab::run::RunConfig;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::CliError;
-use super::answer::{Answer, Record, to_record};
+use super::answer::{FACTS, Record, to_record};
 use super::output::{TableArgs, ThreadsArgs, print_line, rows_among, usage};
-use super::packed::{ModelArgs, Score, predict_split};
+use super::packed::{ModelArgs, inputs_of};
+use super::predictions::Predictions;
+use super::printable::printable;
 use super::run::data::load_data;
+use super::{CliError, Format};
 
 /// Predict classes with a packed network.
 ///
@@ -73,25 +75,22 @@ impl Args {
     }
 
     fn predict_images(&self, model: &PackedModel, path: &Path) -> Result<(), CliError> {
-        let threads = self.threads.count();
-        let prediction = if model.quantiser().is_some() {
+        if model.quantiser().is_some() {
             if self.invert {
                 return Err(usage("--invert is for images, but this network takes real numbers"));
             }
-            let in_file =
-                |source: isinglass_bits::Error| isinglass_bits::Error::In { path: path.display().to_string(), source: source.into() };
-            model.predictor().predict_on(&images::read_reals(path, model.inputs())?, threads).map_err(in_file)?
-        } else {
-            let mut bytes = images::read(path, shape_of_images(model))?;
-            if self.invert {
-                bytes.iter_mut().for_each(|byte| *byte = 255 - *byte);
-            }
-            model.predictor().predict_on(&bytes, threads)?
-        };
-        let mut answer = Answer::default();
-        answer.fact("images", prediction.len());
-        answer.rows("predictions", objects(&prediction, None)).flat("predictions", rows(&prediction, None));
-        self.output.print(answer)
+            return self.print(model, Values::Floats(&images::read_reals(path, model.inputs())?));
+        }
+        let mut bytes = images::read(path, shape_of_images(model))?;
+        if self.invert {
+            bytes.iter_mut().for_each(|byte| *byte = 255 - *byte);
+        }
+        self.print(model, Values::Bytes(&bytes))
+    }
+
+    fn print(&self, model: &PackedModel, inputs: Values<'_>) -> Result<(), CliError> {
+        let predictions = Predictions::new(model, inputs, None, self.threads.count());
+        predictions.print(&self.output, Record::from_iter([("images".to_owned(), predictions.len().into())]))
     }
 
     fn score(&self, model: &PackedModel) -> Result<(), CliError> {
@@ -100,22 +99,23 @@ impl Args {
             let (found, expected) = (test.image_len(), model.inputs());
             return Err(usage(format!("the examples of {name} have {found} values, the network takes {expected}")));
         }
-        let prediction = predict_split(model, &test, self.threads.count())?;
-        let score = Score::new(&prediction, &test);
-        if self.output.is_for_reading() {
-            return Ok(print_line(&score.sentence(model, &name))?);
+        let inputs = inputs_of(model, &test)?;
+        let predictions = Predictions::new(model, inputs.values(), Some(test.labels()), self.threads.count());
+        if self.output.format() == Format::Csv && self.output.rows() != Some(FACTS) {
+            return predictions.print(&self.output, Record::new());
         }
-        let mut answer = Answer::default();
-        answer.facts(to_record(&json!({
+        let score = predictions.score()?;
+        if self.output.is_for_reading() {
+            return Ok(print_line(&printable(&score.sentence(model, &name)))?);
+        }
+        let facts = to_record(&json!({
             "accuracy": score.accuracy(),
             "images": score.examples,
             "correct": score.correct,
             "data": name,
             "networks": model.networks().len(),
-        })));
-        let labels = Some(test.labels());
-        answer.rows("predictions", objects(&prediction, labels)).flat("predictions", rows(&prediction, labels));
-        self.output.print(answer)
+        }));
+        predictions.print(&self.output, facts)
     }
 
     /// The test images of what the flags name, else of what the network was packed with.
@@ -146,39 +146,4 @@ fn shape_of_images(model: &PackedModel) -> (usize, usize) {
     let inputs = model.inputs();
     let side = inputs.isqrt();
     model.image().unwrap_or(if side * side == inputs { (side, side) } else { (1, inputs) })
-}
-
-/// An object for every example, with its label where it has one.
-fn objects(prediction: &Prediction, labels: Option<&[u8]>) -> Vec<Record> {
-    let object = |(image, &class): (usize, &usize)| {
-        let probabilities = prediction.probabilities_of(image);
-        let mut object =
-            to_record(&json!({"image": image, "class": class, "probability": probabilities[class], "probabilities": probabilities}));
-        if let Some(name) = prediction.name(image) {
-            object.insert("name".to_owned(), name.into());
-        }
-        if let Some(labels) = labels {
-            object.insert("label".to_owned(), labels[image].into());
-        }
-        object
-    };
-    prediction.classes().iter().enumerate().map(object).collect()
-}
-
-/// A flat row for every example, with its label where it has one.
-fn rows(prediction: &Prediction, labels: Option<&[u8]>) -> Vec<Record> {
-    let row = |(image, &class): (usize, &usize)| {
-        let mut row = Record::from_iter([("image".to_owned(), image.into())]);
-        if let Some(labels) = labels {
-            row.insert("label".to_owned(), labels[image].into());
-        }
-        row.insert("class".to_owned(), class.into());
-        if let Some(name) = prediction.name(image) {
-            row.insert("name".to_owned(), name.into());
-        }
-        let probabilities = prediction.probabilities_of(image);
-        row.extend(probabilities.iter().enumerate().map(|(class, &p)| (format!("p{class}"), Value::from(p))));
-        row
-    };
-    prediction.classes().iter().enumerate().map(row).collect()
 }

@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal, Write};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::printable::printable_lines;
 use super::style::{Color, stderr};
 
 /// How much is said, and in which colours.
@@ -46,21 +47,27 @@ impl Drop for Speaking {
     }
 }
 
-/// A line on standard error, unless --quiet is given. That nobody can read it is no reason to stop.
-pub fn tell(line: &str) {
+/// Lines on standard error, unless --quiet is given. That nobody can read them is no reason to stop.
+///
+/// Messages may quote files, so control characters are escaped.
+pub fn tell(text: &str) {
+    say(&printable_lines(text));
+}
+
+fn say(text: &str) {
     if !speech().quiet {
-        let _ = writeln!(io::stderr(), "{line}");
+        let _ = writeln!(io::stderr(), "{text}");
     }
 }
 
 /// Something that the user may want to know before trusting the result.
 pub fn note(text: &str) {
-    tell(&format!("{} {text}", stderr().warn("note:")));
+    say(&format!("{} {}", stderr().warn("note:"), printable_lines(text)));
 }
 
 /// Something that is probably not as the user means it.
 pub fn warn(text: &str) {
-    tell(&format!("{} {text}", stderr().warn("warning:")));
+    say(&format!("{} {}", stderr().warn("warning:"), printable_lines(text)));
 }
 
 /// A detail, said with --verbose only.
@@ -72,7 +79,12 @@ pub fn detail(text: impl FnOnce() -> String) {
 
 /// An error, whatever was asked for.
 pub fn error(text: &str) {
-    let _ = writeln!(io::stderr(), "{} {text}", stderr().error("error:"));
+    let _ = writeln!(io::stderr(), "{} {}", stderr().error("error:"), printable_lines(text));
+}
+
+/// What must be known, whatever was asked for, and is no error.
+pub fn insist(text: &str) {
+    let _ = writeln!(io::stderr(), "{}", printable_lines(text));
 }
 
 /// Whether progress can be shown in place, as a bar that moves.

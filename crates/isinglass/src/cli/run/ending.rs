@@ -14,6 +14,7 @@ use crate::cli::CliError;
 use crate::cli::answer::Record;
 use crate::cli::pack::{DATA, Packing, TEST_ACCURACY, Written};
 use crate::cli::packed::{PackedFile, Score};
+use crate::cli::printable::printable;
 use crate::cli::terminal::tell;
 
 /// What there is beside the result of a run that has ended.
@@ -141,7 +142,7 @@ impl Ending {
             Self::NoBits(reason) => writeln!(out, "{reason}"),
             Self::Packed(packed) => {
                 writeln!(out, "The packed network is {} ({} bytes)", packed.file.display(), grouped(packed.bytes))?;
-                writeln!(out, "{}", packed.sentence)
+                writeln!(out, "{}", printable(&packed.sentence))
             }
         }
     }

@@ -8,11 +8,13 @@ use isinglass_data::Dataset;
 use isinglass_lab::run::{Epoch, Event, Options, Run, RunError, Summary, curves, epochs, read_metrics};
 
 use super::ending::Ending;
-use super::progress::{Watcher, introduce, tell};
+use super::progress::{Watcher, introduce};
 use super::signals::Signals;
 use super::tables;
 use crate::cli::answer::{Answer, to_record, wrap};
 use crate::cli::output::{OutputArgs, ThreadsArgs};
+use crate::cli::printable::printable;
+use crate::cli::terminal::tell;
 use crate::cli::{CliError, Format};
 
 /// How a run is made and shown, without changing how it ends.
@@ -110,7 +112,7 @@ fn write_tables(out: &mut impl Write, directory: &Path, summary: &Summary) -> io
     for notice in &summary.notices {
         writeln!(out)?;
         for line in wrap(&format!("Note: {notice}"), 100) {
-            writeln!(out, "{line}")?;
+            writeln!(out, "{}", printable(&line))?;
         }
     }
     writeln!(out, "\nThe run is in {}", directory.display())

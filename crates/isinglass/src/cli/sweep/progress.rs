@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use indicatif::ProgressBar;
 use isinglass_lab::sweep::{Cell, Event, Plan, Record, Standing};
 
-use crate::cli::run::progress::{bar, tell};
+use crate::cli::run::progress::bar;
 use crate::cli::run::tables::percent;
+use crate::cli::terminal::{insist, tell};
 
 /// The bar counts thousandths of the work, since cells differ in length.
 const PARTS: f64 = 1000.0;
@@ -42,7 +43,7 @@ impl Watcher {
                 self.standing = Standing { cells: plan.cells, ..Standing::default() };
                 tell(&introduction(plan, &self.directory));
                 for refusal in &plan.refused {
-                    tell(&format!("not run: {refusal}"));
+                    insist(&format!("not run: {refusal}"));
                 }
                 self.bar.set_length(PARTS as u64);
             }

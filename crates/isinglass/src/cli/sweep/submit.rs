@@ -12,7 +12,7 @@ use super::run::GridArgs;
 use super::work::checkpoint_interval;
 use crate::cli::answer::{Answer, Record, number};
 use crate::cli::output::{FormatArgs, program, usage};
-use crate::cli::run::progress::tell;
+use crate::cli::terminal::tell;
 use crate::cli::{CliError, Format};
 
 /// Submit a sweep to a cluster: the remaining cells, as a Slurm job array, or as command lines for any other scheduler.
