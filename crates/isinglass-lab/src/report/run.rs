@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 
 use super::section::{Section, Writer, shown};
 use super::source::Kind;
-use super::sweep::duration;
 use super::{ReportError, table};
 use isinglass_runs::run::{CONFIG, METRICS, RunConfig, curves, insides, read_config, read_metrics, read_summary};
+use isinglass_runs::words::duration;
 
 pub(super) fn read(directory: &Path, mut writer: Writer) -> Result<Section, ReportError> {
     let config = read_config(directory)?;

@@ -12,6 +12,7 @@ use super::{ReportError, table};
 use isinglass_chart::{Figure, plain};
 use isinglass_runs::sweep::picture::{PictureError, Results, View, column_label, value_text};
 use isinglass_runs::sweep::{Row, SWEEP, Sweep, SweepError};
+use isinglass_runs::words::duration;
 
 /// Rows of the table of cells, and of that of failed cells.
 const SHOWN: usize = 200;
@@ -223,13 +224,4 @@ fn write_cells(sweep: &Sweep, rows: &[Row], writer: &mut Writer) {
             html.element("code", &[], &format!("isinglass sweep collect {} --format csv", shown(sweep.directory()))).close("p");
         }
     });
-}
-
-/// `45 s`, `12.5 min`, `3.4 h`.
-pub(super) fn duration(seconds: f64) -> String {
-    match seconds {
-        s if s < 120.0 => format!("{s:.1} s"),
-        s if s < 7200.0 => format!("{:.1} min", s / 60.0),
-        s => format!("{:.1} h", s / 3600.0),
-    }
 }

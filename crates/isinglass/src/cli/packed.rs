@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 
 use isinglass_bits::{BitMatrix, PackedLayer, PackedModel, PackedNetwork, Prediction};
 use isinglass_data::{Pixels, Split};
+use isinglass_lab::words::percent;
 use serde_json::{Value, json};
 
 use super::CliError;
 use super::answer::{Record, write_columns};
 use super::output::usage;
-use super::run::tables::{grouped, percent};
+use super::run::tables::grouped;
 
 /// Weights of a layer's first neuron that are shown.
 const SHOWN: usize = 32;

@@ -10,12 +10,12 @@ use isinglass_data::archive::{ARCHIVES, data_directory};
 use isinglass_lab::reproduce::{Cost, FigureRecord, Plan, Scale, Study, Subject};
 use isinglass_lab::sweep::slurm::{Jobs, Packing, Standing, SubmitOptions};
 use isinglass_lab::sweep::{Sweep, SweepData, SweepError};
+use isinglass_lab::words::{counted, duration};
 
 use super::answer::{Answer, Record, number};
 use super::output::{program, usage};
 use super::run::progress::{bar, tell};
-use super::sweep::progress::duration;
-use super::sweep::submit::{ResourceArgs, counted};
+use super::sweep::submit::ResourceArgs;
 use super::sweep::work::{WorkArgs, perform};
 use super::{CliError, Format};
 use crate::cli::output::FormatArgs;

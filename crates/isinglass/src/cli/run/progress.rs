@@ -7,11 +7,11 @@ use std::time::Instant;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use isinglass_data::Dataset;
 use isinglass_lab::run::{Event, Ready, RunConfig};
-use isinglass_lab::words::digits;
+use isinglass_lab::words::{digits, percent};
 use isinglass_net::{Progress, Step};
 use serde_json::Value;
 
-use super::tables::{grouped, kibibytes, percent};
+use super::tables::{grouped, kibibytes};
 
 /// Watches a run.
 pub struct Watcher {

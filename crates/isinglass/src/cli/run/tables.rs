@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use isinglass_lab::words::digits;
+use isinglass_lab::words::{digits, percent};
 use serde_json::Value;
 
 use super::histogram::blocks;
@@ -130,11 +130,6 @@ fn variance_symbol(result: &Value) -> &'static str {
 
 fn layers(result: &Value) -> impl Iterator<Item = &Value> {
     result["layers"].as_array().into_iter().flatten()
-}
-
-/// `97.12 %`.
-pub fn percent(fraction: f64) -> String {
-    format!("{:.2} %", 100.0 * fraction)
 }
 
 /// `668 672`.

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::builder::RangedU64ValueParser;
 use isinglass_lab::sweep::slurm::{Draft, Packing, Resources, SubmitOptions};
 use isinglass_lab::sweep::{Grid, Sweep};
+use isinglass_lab::words::{counted, duration};
 
-use super::progress::duration;
 use super::run::{GridArgs, load};
 use super::work::checkpoint_interval;
 use crate::cli::answer::{Answer, number};
@@ -225,9 +225,4 @@ fn describe(draft: &Draft) -> String {
         text += &format!("; left out: {}", others.join(", "));
     }
     text
-}
-
-/// `1 cell`, `2 cells`.
-pub fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
