@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use clap::builder::PossibleValuesParser;
 use indicatif::ProgressBar;
 use isinglass_data::archive::{ARCHIVES, data_directory};
-use isinglass_lab::reproduce::{Cost, FigureRecord, Plan, Scale, Study, Subject};
+use isinglass_lab::reproduce::{Cost, FigureRecord, Missing, Plan, Scale, Study, Subject};
 use isinglass_lab::sweep::slurm::{Jobs, Packing, Standing, SubmitOptions};
 use isinglass_lab::sweep::{Sweep, SweepData, SweepError};
 use isinglass_lab::words::{counted, duration};
@@ -28,6 +28,9 @@ use crate::cli::output::FormatArgs;
 ///
 /// Figures that need training are drawn from sweeps, in DIR/sweeps. They can be stopped at any moment; the same command goes on. At the scale of the paper they take a cluster: with --slurm they are
 /// submitted, and the same command without --slurm draws the figures when they are done. What they will take is said first.
+///
+/// A claim is judged by 95 % intervals over at least three seeds. It holds if the whole interval is on its side of the threshold, does not hold if the whole interval is on the other, and is not decided
+/// otherwise. Cells whose loss diverges count as untrained. If cells fail for another reason, what can be drawn is drawn, the claims that need them are not decided, and the exit code is 1.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   isinglass reproduce all --scale quick --out figures
@@ -81,7 +84,7 @@ enum Size {
     /// Seconds, to see whether everything works
     #[value(hide = true)]
     Smoke,
-    /// Narrow networks, few cells, a part of the data
+    /// Narrow networks, few cells, a tenth of the data, three seeds
     Quick,
     /// The paper's data, optimiser and epochs, width 96: Figure 2 takes about two hours on two cores
     Medium,
@@ -124,7 +127,8 @@ impl Args {
             }
         }
         let records = self.draw(&study, &subjects)?;
-        Ok(answer(&study, &records, self.print.format).print(self.print.format)?)
+        answer(&study, &records, self.print.format).print(self.print.format)?;
+        end(&study.missing(&plans)?)
     }
 
     fn study(&self) -> Result<Study, CliError> {
@@ -206,6 +210,25 @@ impl Args {
         answer.fact("directory", study.directory.display().to_string());
         Ok(answer.rows("sweeps", rows).take().print(self.print.format)?)
     }
+}
+
+/// Missing cells of a sweep that are named.
+const NAMED: usize = 10;
+
+/// Says so if figures had to be drawn without some cells.
+fn end(missing: &[Missing]) -> Result<(), CliError> {
+    let failed = |one: &Missing| CliError::CellsFailed { failed: one.failed.len(), cells: one.cells, directory: one.directory.clone() };
+    for one in missing {
+        for (cell, reason) in one.failed.iter().take(NAMED) {
+            tell(&format!("{}: {cell}: {reason}", one.directory.display()));
+        }
+        if one.failed.len() > NAMED {
+            tell(&format!("{}: and {} more", one.directory.display(), one.failed.len() - NAMED));
+        }
+    }
+    let Some((last, others)) = missing.split_last() else { return Ok(()) };
+    others.iter().for_each(|one| tell(&failed(one).to_string()));
+    Err(failed(last))
 }
 
 /// What was submitted and has not ended is not run here too: a login node is no place for it.
