@@ -113,12 +113,11 @@ pub(in crate::reproduce) fn near_one_is_best(reached: &[Reached], means: &[(f64,
     let behind = Interval::of(&behind)?;
     let is_best = exceeds(&behind, AS_GOOD).map(|is_behind| !is_behind);
     let is_deep = exceeds(&depth, 0.5 * deepest);
-    let (best_at, best) =
-        means
-            .iter()
-            .map(|(sigma_m2, _)| *sigma_m2)
-            .zip(&averages)
-            .fold((f64::NAN, f64::NEG_INFINITY), |best, (at, one)| if one.mean > best.1 { (at, one.mean) } else { best });
+    let (best_at, best) = means
+        .iter()
+        .map(|(sigma_m2, _)| *sigma_m2)
+        .zip(&averages)
+        .fold((f64::NAN, f64::NEG_INFINITY), |best, (at, one)| if one.mean > best.1 { (at, one.mean) } else { best });
     let scale = match at_one.xi {
         Some(xi) if xi.is_finite() => format!("ξ is {xi:.1} layers"),
         Some(_) => "ξ diverges".to_owned(),
