@@ -2,7 +2,7 @@
 //!
 //! A [`Study`] has a directory, a [`Scale`] and a data set. A [`Subject`] is drawn from nothing but the theory and simulations, or from sweeps, which are run first: they lie in `sweeps/` of the same
 //! directory, where several figures may share one, and are sweeps like any other. Every figure gets a directory with pictures (SVG and PNG), data (CSV) and a record, [`FigureRecord`],
-//! that says what was claimed and what was seen.
+//! that says what was claimed and what was seen, judged by fixed rules over several seeds.
 //!
 //! ```no_run
 //! use isinglass_lab::reproduce::{Scale, Study, Subject, Verdict};
@@ -15,6 +15,7 @@
 
 mod ablation;
 mod accuracy_axis;
+mod censored;
 mod cost;
 mod counterparts;
 mod critical_lines;
@@ -26,9 +27,13 @@ mod epochs;
 mod error;
 mod grids;
 mod initialisations;
+mod interval;
+mod judgement;
+mod missing;
 mod output;
 mod plane;
 mod propagation;
+mod rank;
 mod record;
 mod results;
 mod rules;
@@ -40,7 +45,8 @@ mod trainability;
 pub use cost::Cost;
 pub use error::ReproduceError;
 pub use grids::Plan;
-pub use record::{Claim, FIGURE, FigureRecord, Picture, Table, Verdict};
+pub use missing::Missing;
+pub use record::{Claim, FIGURE, FigureFormat, FigureRecord, Picture, Table, Verdict};
 pub use study::{Scale, Study, Subject};
 
 /// Is told how much of a figure is done, from 0 to 1, from any thread.

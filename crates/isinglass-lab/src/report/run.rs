@@ -8,13 +8,12 @@ use serde_json::Value;
 
 use super::section::{Section, Writer, shown};
 use super::source::Kind;
-use super::sweep::duration;
 use super::{ReportError, table};
 use isinglass_runs::run::{
     Behind, CONFIG, Epoch, Evaluation, Line, METRICS, Part, RunConfig, Start, Summary, curves, epochs, insides, read_config, read_metrics,
     read_summary,
 };
-use isinglass_runs::words::digits;
+use isinglass_runs::words::{digits, duration};
 
 pub(super) fn read(directory: &Path, mut writer: Writer) -> Result<Section, ReportError> {
     let config = read_config(directory)?;

@@ -14,6 +14,7 @@ use isinglass_runs::run::{Behind, Part};
 use isinglass_runs::shell;
 use isinglass_runs::sweep::picture::{PictureError, View, value_text};
 use isinglass_runs::sweep::{Attempt, Column, Results, Row, SWEEP, Status, Sweep, SweepError};
+use isinglass_runs::words::duration;
 
 /// Rows of the table of cells, and of that of failed cells.
 const SHOWN: usize = 200;
@@ -224,13 +225,4 @@ fn write_cells(sweep: &Sweep, results: &Results, writer: &mut Writer) {
                 .close("p");
         }
     });
-}
-
-/// `45 s`, `12.5 min`, `3.4 h`.
-pub(super) fn duration(seconds: f64) -> String {
-    match seconds {
-        s if s < 120.0 => format!("{s:.1} s"),
-        s if s < 7200.0 => format!("{:.1} min", s / 60.0),
-        s => format!("{:.1} h", s / 3600.0),
-    }
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::markup::Html;
-use isinglass_runs::words::digits;
+use isinglass_runs::words::{self, digits};
 
 /// Writes a table, in a box that scrolls if it is too wide or too long.
 pub(super) fn write(html: &mut Html, columns: &[String], rows: &[Vec<Value>]) {
@@ -60,7 +60,7 @@ pub(super) fn two_decimals(value: &Value) -> Value {
 
 /// A part of all as a percentage.
 pub(super) fn percent(value: &Value) -> Value {
-    value.as_f64().map_or(Value::Null, |part| format!("{:.2} %", 100.0 * part).into())
+    value.as_f64().map_or(Value::Null, |part| words::percent(part).into())
 }
 
 #[cfg(test)]

@@ -4,9 +4,10 @@ use serde_json::Value;
 
 use super::ReproduceError;
 use super::grids::ablation::{ENSEMBLE, INPUT_DROPOUT, LARGE_TAU, Line, NONE, lines};
+use super::judgement::{PerSeed, Undecided};
 use super::output::{Output, rounded, row};
 use super::record::{FigureRecord, Table};
-use super::results::Results;
+use super::results::{Column, Part, Results};
 use super::rules::comparison::is_better;
 use super::spread::Spread;
 use super::study::{Study, Subject};
@@ -21,16 +22,16 @@ const CAPTION: &str = "One network, regularised in one way after another. All li
 struct Worth {
     line: Line,
     seeds: Vec<u64>,
-    train: Vec<f64>,
-    validation: Vec<f64>,
-    test: Vec<f64>,
+    train: PerSeed<f64>,
+    validation: PerSeed<f64>,
+    test: PerSeed<f64>,
 }
 
 impl Worth {
     fn of(line: Line, results: &Results) -> Self {
-        let column = |part: &str| results.each(&[], &format!("{part}_{}_accuracy", line.network));
-        let (train, validation, test) = (column("train"), column("validation"), column("test"));
-        Self { seeds: results.values("seed").iter().filter_map(Value::as_u64).collect(), train, validation, test, line }
+        let accuracy = |part: Part| results.all().per_seed(|cells| cells.mean(Column::accuracy(part, line.network)));
+        let (train, validation, test) = (accuracy(Part::Train), accuracy(Part::Validation), accuracy(Part::Test));
+        Self { seeds: results.all().seeds(), train, validation, test, line }
     }
 }
 
@@ -55,9 +56,14 @@ pub(super) fn make(study: &Study) -> Result<FigureRecord, ReproduceError> {
     output.finish()
 }
 
+/// `None` if cells are missing.
+fn spread(values: &PerSeed<f64>) -> Option<Spread> {
+    Spread::of(values.as_deref().ok()?)
+}
+
 fn table(all: &[Worth]) -> Table {
     let columns = ["regularisation", "training accuracy", "validation accuracy", "test accuracy", "seeds"];
-    let text = |values: &[f64]| Spread::of(values).map_or(Value::Null, |spread| spread.percent().into());
+    let text = |values: &PerSeed<f64>| spread(values).map_or(Value::Null, |spread| spread.percent().into());
     let line = |worth: &Worth| {
         row([worth.line.name.clone().into(), text(&worth.train), text(&worth.validation), text(&worth.test), worth.seeds.len().into()])
     };
@@ -70,7 +76,9 @@ fn data(all: &[Worth]) -> Table {
     let mut rows = Vec::new();
     for worth in all {
         for (index, &seed) in worth.seeds.iter().enumerate() {
-            let at = |values: &[f64]| values.get(index).map_or(Value::Null, |&value| value.into());
+            let at = |values: &PerSeed<f64>| {
+                values.as_ref().ok().and_then(|values| values.get(index)).map_or(Value::Null, |&value| value.into())
+            };
             rows.push(row([worth.line.name.clone().into(), seed.into(), at(&worth.train), at(&worth.validation), at(&worth.test)]));
         }
     }
@@ -78,7 +86,8 @@ fn data(all: &[Worth]) -> Table {
 }
 
 fn claims(output: &mut Output, all: &[Worth]) {
-    let test = |sweep: &str| all.iter().find(|worth| worth.line.sweep == sweep).map_or(&[][..], |worth| &worth.test);
+    let none = Err(Undecided("There are no results.".into()));
+    let test = |sweep: &str| all.iter().find(|worth| worth.line.sweep == sweep).map_or(&none, |worth| &worth.test);
     output.claim("Input dropout improves the binary network.", is_better(test(INPUT_DROPOUT), test(NONE)));
     output.claim("With input dropout, larger logits (τ = 3) improve it further.", is_better(test(LARGE_TAU), test(INPUT_DROPOUT)));
     output.claim("An ensemble of 100 draws is better than the one network sign(M).", is_better(test(ENSEMBLE), test(NONE)));
@@ -88,7 +97,7 @@ fn picture(all: &[Worth]) -> Figure {
     // The first line is the uppermost.
     let names: Vec<&str> = all.iter().rev().map(|worth| worth.line.name.as_str()).collect();
     let mut panel = Panel::new(Axis::linear("accuracy / %"), Axis::listed("", names)).legend(Legend::Below);
-    if let Some(base) = all.first().and_then(|worth| Spread::of(&worth.test)) {
+    if let Some(base) = all.first().and_then(|worth| spread(&worth.test)) {
         panel = panel.ref_line(RefLine::vertical(100.0 * base.mean));
     }
     let kinds = [
@@ -99,7 +108,7 @@ fn picture(all: &[Worth]) -> Figure {
         for (index, worth) in all.iter().enumerate() {
             let y = (all.len() - index) as f64 + offset;
             let values = if name == "test" { &worth.test } else { &worth.validation };
-            let Some(spread) = Spread::of(values) else { continue };
+            let (Some(spread), Ok(values)) = (spread(values), values) else { continue };
             let (mean, sd) = (100.0 * spread.mean, 100.0 * spread.sd.unwrap_or(0.0));
             panel = panel
                 .series(Series::line([(mean - sd, y), (mean + sd, y)]).colour(look.colour).width(2.0))

@@ -4,9 +4,9 @@ use isinglass_theory::{CriticalPoint, CriticalSet, Model, Neuron, RandomNetwork,
 use serde_json::Value;
 
 use super::ReproduceError;
+use super::judgement::Judgement;
 use super::output::{Output, rounded, row};
 use super::record::{FigureRecord, Table, Verdict};
-use super::rules::Judgement;
 use super::study::{Study, Subject};
 use isinglass_chart::{Axis, Figure, Legend, Look, Panel, RefLine, Region};
 
@@ -66,7 +66,7 @@ pub(super) fn make(study: &Study) -> Result<FigureRecord, ReproduceError> {
     output.table(starts);
     output.data("lines", &data)?;
     let claim = "All lines are above σ_m² = 1 for all but small σ_b², so that critical points are reached as σ_m² → 1.";
-    output.claim(claim, judge(&lines));
+    output.claim(claim, Ok(judge(&lines)));
     output.finish()
 }
 
@@ -101,7 +101,7 @@ fn judge(lines: &[Line]) -> Judgement {
         lines.len(),
         starts.join(", ")
     );
-    (verdict, evidence)
+    Judgement::exact(verdict, evidence)
 }
 
 fn start(critical: &CriticalSet) -> Option<f64> {
@@ -127,9 +127,9 @@ mod tests {
     #[test]
     fn lines_decide_by_where_they_lie() {
         let line = |smallest: f64, is_reachable: bool| Line { name: "a", start: Some(1.0), smallest, is_reachable };
-        assert_eq!(judge(&[line(1.0, true), line(1.1, true)]).0, Verdict::Holds);
-        assert_eq!(judge(&[line(1.0, true), line(1.5, false)]).0, Verdict::HoldsInPart);
-        assert_eq!(judge(&[line(1.2, false)]).0, Verdict::DoesNotHold);
-        assert_eq!(judge(&[line(0.8, true)]).0, Verdict::DoesNotHold);
+        assert_eq!(judge(&[line(1.0, true), line(1.1, true)]).verdict, Verdict::Holds);
+        assert_eq!(judge(&[line(1.0, true), line(1.5, false)]).verdict, Verdict::HoldsInPart);
+        assert_eq!(judge(&[line(1.2, false)]).verdict, Verdict::DoesNotHold);
+        assert_eq!(judge(&[line(0.8, true)]).verdict, Verdict::DoesNotHold);
     }
 }

@@ -4,10 +4,11 @@ use serde_json::Value;
 
 use super::accuracy_axis::{self, CHANCE, place};
 use super::grids::depth::{CARRIED, LINES, Line, PLAIN, STE, STE_CARRIED};
+use super::judgement::{PerSeed, Undecided};
 use super::output::{Output, row};
 use super::record::{FigureRecord, Table};
-use super::results::Results;
-use super::rules::depth::{KEPT, carrying_helps, is_ahead, keeps_accuracy, loses_accuracy};
+use super::results::{Behind, Column, Part, Results};
+use super::rules::depth::{KEPT, Kind, Point, carrying_helps, is_ahead, keeps_accuracy, loses_accuracy};
 use super::spread::Spread;
 use super::study::{Study, Subject};
 use super::{Progress, ReproduceError, depth_use};
@@ -19,29 +20,40 @@ const CAPTION: &str = "Test accuracy of the binary network sign(M), with ±1 wei
     The use of depth, in one deep carried network and its plain twin: the fraction of weights that training has flipped, layer by layer, and the accuracy that is left when the weights of one hidden layer are \
     replaced by random signs.";
 
-const ACCURACY: &str = "test_binary_accuracy";
+const ACCURACY: Column = Column::accuracy(Part::Test, Behind::Binary);
 
 /// One line: depths, each with the accuracy of every seed.
 struct Curve {
     line: Line,
-    points: Vec<(f64, Vec<(u64, f64)>)>,
+    seeds: Vec<u64>,
+    points: Vec<Point>,
 }
 
 impl Curve {
     fn of(line: Line, results: &Results) -> Self {
-        let seeds: Vec<u64> = results.values("seed").iter().filter_map(Value::as_u64).collect();
-        let at = |depth: f64, seed: u64| results.each(&[("depth", &depth.into()), ("seed", &seed.into())], ACCURACY).first().copied();
-        let all = |depth: f64| seeds.iter().filter_map(|&seed| Some((seed, at(depth, seed)?))).collect();
-        Self { line, points: results.numbers("depth").into_iter().map(|depth| (depth, all(depth))).collect() }
+        let all = results.all();
+        let at = |depth: usize| all.with(|config| config.depth == Some(depth)).per_seed(|cells| cells.mean(ACCURACY));
+        Self { line, seeds: all.seeds(), points: all.depths().into_iter().map(|depth| (depth, at(depth))).collect() }
     }
 
-    fn spread(&self, depth: f64) -> Option<Spread> {
+    /// `None` if cells are missing.
+    fn spread(&self, depth: usize) -> Option<Spread> {
         let (_, seeds) = self.points.iter().find(|(at, _)| *at == depth)?;
-        Spread::of(&seeds.iter().map(|(_, accuracy)| *accuracy).collect::<Vec<_>>())
+        Spread::of(seeds.as_deref().ok()?)
     }
 
     fn means(&self) -> Vec<(f64, f64)> {
-        self.points.iter().filter_map(|(depth, _)| Some((*depth, self.spread(*depth)?.mean))).collect()
+        self.points.iter().filter_map(|(depth, _)| Some((*depth as f64, self.spread(*depth)?.mean))).collect()
+    }
+
+    /// Depths, seeds and accuracies, where no cell is missing.
+    fn each(&self) -> impl Iterator<Item = (usize, u64, f64)> {
+        let at = |(depth, seeds): &(usize, PerSeed<f64>)| {
+            let seeds: Vec<f64> = seeds.clone().unwrap_or_default();
+            let depth = *depth;
+            self.seeds.iter().zip(seeds).map(move |(&seed, accuracy)| (depth, seed, accuracy))
+        };
+        self.points.iter().flat_map(at)
     }
 }
 
@@ -68,14 +80,14 @@ pub(super) fn make(study: &Study, progress: &Progress<'_>) -> Result<FigureRecor
     output.finish()
 }
 
-fn depths(curves: &[Curve]) -> Vec<f64> {
+fn depths(curves: &[Curve]) -> Vec<usize> {
     curves.first().map_or_else(Vec::new, |curve| curve.points.iter().map(|(depth, _)| *depth).collect())
 }
 
 fn table(curves: &[Curve]) -> Table {
     let columns = std::iter::once("depth".to_owned()).chain(curves.iter().map(|curve| curve.line.name.to_owned())).collect();
-    let cell = |curve: &Curve, depth: f64| curve.spread(depth).map_or(Value::Null, |spread| spread.percent().into());
-    let line = |depth: f64| std::iter::once(depth.into()).chain(curves.iter().map(|curve| cell(curve, depth))).collect();
+    let cell = |curve: &Curve, depth: usize| curve.spread(depth).map_or(Value::Null, |spread| spread.percent().into());
+    let line = |depth: usize| std::iter::once(depth.into()).chain(curves.iter().map(|curve| cell(curve, depth))).collect();
     let title = "Test accuracy of sign(M), mean ± standard deviation over seeds";
     Table { title: title.into(), columns, rows: depths(curves).into_iter().map(line).collect() }
 }
@@ -83,25 +95,27 @@ fn table(curves: &[Curve]) -> Table {
 fn data(curves: &[Curve]) -> Table {
     let mut rows = Vec::new();
     for curve in curves {
-        for (depth, seeds) in &curve.points {
-            rows.extend(seeds.iter().map(|&(seed, accuracy)| row([curve.line.name.into(), (*depth).into(), seed.into(), accuracy.into()])));
-        }
+        rows.extend(curve.each().map(|(depth, seed, accuracy)| row([curve.line.name.into(), depth.into(), seed.into(), accuracy.into()])));
     }
     Table { title: String::new(), columns: ["network", "depth", "seed", "test_accuracy"].map(Into::into).into(), rows }
 }
 
 fn claims(output: &mut Output, curves: &[Curve]) {
-    let means = |line: Line| curves.iter().find(|curve| curve.line == line).map_or_else(Vec::new, Curve::means);
+    let points = |line: Line| curves.iter().find(|curve| curve.line == line).map_or(&[][..], |curve| &curve.points);
     let all = depths(curves);
     let (Some(&first), Some(&last)) = (all.first(), all.last()) else { return };
     let claim = format!("Carried networks stay within {} % of depth {first}, at equal width, up to depth {last}.", 100.0 * KEPT);
-    output.claim(&claim, keeps_accuracy(&means(CARRIED)));
-    output.claim(&format!("Plain networks lose their accuracy by depth {last}."), loses_accuracy(&means(PLAIN)));
-    let at_last = |line: Line| means(line).last().map(|(_, accuracy)| *accuracy);
-    let kinds = [("surrogate", at_last(PLAIN), at_last(CARRIED)), ("straight-through", at_last(STE), at_last(STE_CARRIED))];
+    output.claim(&claim, keeps_accuracy(points(CARRIED)));
+    output.claim(&format!("Plain networks lose their accuracy by depth {last}."), loses_accuracy(points(PLAIN)));
+    let none = Err(Undecided("There are no results.".into()));
+    let at_last = |line: Line| points(line).last().map_or(&none, |(_, accuracy)| accuracy);
+    let kinds = [
+        Kind { name: "surrogate", plain: at_last(PLAIN), carried: at_last(CARRIED) },
+        Kind { name: "straight-through", plain: at_last(STE), carried: at_last(STE_CARRIED) },
+    ];
     output.claim("Carried fields make deep networks trainable, through the surrogate and straight through.", carrying_helps(last, &kinds));
     let claim = "The surrogate trains carried networks to a higher accuracy than straight-through estimation.";
-    output.claim(claim, is_ahead(&means(CARRIED), &means(STE_CARRIED)));
+    output.claim(claim, is_ahead(points(CARRIED), points(STE_CARRIED)));
 }
 
 /// Colours tell how a network was trained, dashes and markers whether its fields are carried.
@@ -113,17 +127,19 @@ fn look(line: Line) -> Look {
 }
 
 fn picture(curves: &[Curve], width: usize) -> Figure {
-    let accuracies = curves.iter().flat_map(|curve| &curve.points).flat_map(|(_, seeds)| seeds).map(|(_, accuracy)| *accuracy);
+    let accuracies = curves.iter().flat_map(Curve::each).map(|(_, _, accuracy)| accuracy);
     let all = depths(curves);
-    let (Some(&first), Some(&last)) = (all.first(), all.last()) else { return Figure::new() };
+    let (Some(first), Some(last)) = (all.first().map(|&depth| depth as f64), all.last().map(|&depth| depth as f64)) else {
+        return Figure::new();
+    };
     let x = Axis::log10(format!("hidden layers, each of {width} neurons"))
-        .ticks_at(all.iter().map(|depth| (*depth, depth.to_string())))
+        .ticks_at(all.iter().map(|depth| (*depth as f64, depth.to_string())))
         .range(first / 1.15, last * 1.15);
     let mut panel =
         Panel::new(x, accuracy_axis::axis("test accuracy", accuracies)).ref_line(RefLine::horizontal(place(CHANCE)).dash(Dash::Dotted));
     for curve in curves {
         let (line, look) = (curve.means(), look(curve.line));
-        let seeds = curve.points.iter().flat_map(|(depth, seeds)| seeds.iter().map(|(_, accuracy)| (*depth, place(*accuracy))));
+        let seeds = curve.each().map(|(depth, _, accuracy)| (depth as f64, place(accuracy)));
         panel = panel
             .series(look.line(line.into_iter().map(|(depth, accuracy)| (depth, place(accuracy)))).width(2.6))
             .series(look.markers(seeds));

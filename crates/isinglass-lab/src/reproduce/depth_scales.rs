@@ -4,10 +4,10 @@ use isinglass_theory::{Model, Neuron, Point, RandomNetwork, linspace};
 use serde_json::Value;
 
 use super::ReproduceError;
+use super::judgement::Judgement;
 use super::output::{Output, row};
 use super::plane::scale_text;
 use super::record::{FigureRecord, Table, Verdict};
-use super::rules::Judgement;
 use super::study::{Study, Subject};
 use isinglass_chart::{Axis, Figure, Legend, Look, Panel};
 
@@ -57,7 +57,7 @@ fn judge(ends: &[End]) -> Judgement {
         if diverging.is_empty() { "none".to_owned() } else { diverging.join(" and ") },
         finite.join(", ")
     );
-    (verdict, evidence)
+    Judgement::exact(verdict, evidence)
 }
 
 fn scales(network: &RandomNetwork, sigma_m2: f64, sigma_b2: f64) -> Result<Scales, ReproduceError> {
@@ -107,7 +107,7 @@ pub(super) fn make(study: &Study) -> Result<FigureRecord, ReproduceError> {
         table.rows.push(cells);
     }
     output.table(table);
-    output.claim("The correlation depth scale ξ_c diverges, and only as σ_m² → 1.", judge(&ends));
+    output.claim("The correlation depth scale ξ_c diverges, and only as σ_m² → 1.", Ok(judge(&ends)));
     output.finish()
 }
 
@@ -166,9 +166,9 @@ mod tests {
     #[test]
     fn scales_decide_by_where_they_diverge() {
         let end = |diverges_below: bool, at_one: f64| End { name: "a", diverges_below, at_one: Some(at_one) };
-        assert_eq!(judge(&[end(false, f64::INFINITY)]).0, Verdict::Holds);
-        assert_eq!(judge(&[end(false, f64::INFINITY), end(false, 2.0)]).0, Verdict::HoldsInPart);
-        assert_eq!(judge(&[end(false, 2.0)]).0, Verdict::DoesNotHold);
-        assert_eq!(judge(&[end(true, f64::INFINITY)]).0, Verdict::DoesNotHold);
+        assert_eq!(judge(&[end(false, f64::INFINITY)]).verdict, Verdict::Holds);
+        assert_eq!(judge(&[end(false, f64::INFINITY), end(false, 2.0)]).verdict, Verdict::HoldsInPart);
+        assert_eq!(judge(&[end(false, 2.0)]).verdict, Verdict::DoesNotHold);
+        assert_eq!(judge(&[end(true, f64::INFINITY)]).verdict, Verdict::DoesNotHold);
     }
 }

@@ -3,9 +3,9 @@
 use isinglass_theory::{MeanField, Model, Neuron, RandomNetwork};
 use serde_json::Value;
 
+use super::judgement::{Judgement, by_count};
 use super::output::{Output, rounded, row};
 use super::record::{FigureRecord, Table};
-use super::rules::by_count;
 use super::study::{Scale, Study, Subject};
 use super::{Progress, ReproduceError};
 use crate::simulate::{Comparison, Measurement, Shown, Simulation, picture};
@@ -44,7 +44,7 @@ pub(super) fn make(study: &Study, progress: &Progress<'_>) -> Result<FigureRecor
     };
     let columns = ["surrogate", "sigma_m2", "layer", "q", "q_sd", "q_theory", "c", "c_sd", "c_theory"];
     let mut data = Table { title: String::new(), columns: columns.map(Into::into).into(), rows: Vec::new() };
-    let mut agreeing = 0;
+    let (mut agreeing, mut worst) = (0, 0.0f64);
     let all = SURROGATES.len() * SIGMA_M2.len();
     for (index, (name, model, neuron)) in SURROGATES.into_iter().enumerate() {
         let network = RandomNetwork::new(model, neuron)?;
@@ -55,6 +55,7 @@ pub(super) fn make(study: &Study, progress: &Progress<'_>) -> Result<FigureRecor
             let measurement = simulation.run(&field, &|done, of| progress((before as f64 + done as f64 / of as f64) / all as f64))?;
             let comparison = measurement.compare(&field)?;
             agreeing += usize::from(comparison.agrees() == Some(true));
+            worst = comparison.worst().map_or(worst, |one| worst.max(one.worst()));
             verdicts.rows.push(verdict(name, sigma_m2, &field, &comparison)?);
             data.rows.extend(layers(name, sigma_m2, &comparison));
             outcomes.push((field, measurement, comparison));
@@ -66,10 +67,11 @@ pub(super) fn make(study: &Study, progress: &Progress<'_>) -> Result<FigureRecor
     output.table(verdicts);
     output.data("layers", &data)?;
     let evidence = format!(
-        "In {agreeing} of {all} settings no quantity deviates from the theory by more than 5 standard errors, all layers taken together, after the O(1/N) of finite width is removed."
+        "In {agreeing} of {all} settings no quantity deviates from the theory by more than 5 standard errors over {} random networks, all layers taken together, after the O(1/N) of finite width is removed; the largest deviation is {worst:.2} standard errors.",
+        simulation.realisations
     );
     let claim = "The theory predicts the average behaviour of random networks, for the deterministic surrogate and, similarly, for LRT.";
-    output.claim(claim, (by_count(agreeing, all), evidence));
+    output.claim(claim, Ok(Judgement { verdict: by_count(agreeing, all), evidence }));
     output.finish()
 }
 

@@ -1,221 +1,212 @@
 //! One network after more and more epochs: samples needed, polarisation, saturation, propagation.
 
-use std::cmp::Ordering;
-
+use isinglass_data::Dataset;
 use isinglass_net::Network;
 use serde_json::Value;
 
 use super::ReproduceError;
+use super::censored::Censored;
 use super::grids::{EPOCHS, SAMPLES};
+use super::judgement::{PerSeed, Undecided};
 use super::output::{Output, rounded};
 use super::propagation;
-use super::record::{Table, Verdict};
-use super::results::{ACCURACY, Results};
-use super::rules::{Judgement, both_grow, falls, percent};
+use super::record::Table;
+use super::results::{Behind, Column, Entry, Outcome, Part, Results};
+use super::rules::training::{Change, both_grow, falls, fewer_samples};
 use super::study::Study;
 use isinglass_chart::{Axis, Dash, Figure, Legend, Look, Panel};
 use isinglass_runs::run::{LAST, RunError, read_checkpoint};
 use isinglass_runs::sweep::Sweep;
+use isinglass_runs::words::{counted, percent};
 
 /// A stochastic network this close to its surrogate, in accuracy, has enough samples.
 const CLOSE: f64 = 0.01;
+/// After no epoch at all.
+const START: usize = 0;
 
-/// What became of the network after so many epochs.
-struct After {
-    epochs: f64,
-    surrogate: f64,
-    sampled: Vec<f64>,
+/// The inside of one network.
+#[derive(Debug, Clone, Copy)]
+struct Inside {
+    seed: u64,
+    epochs: usize,
     sigma_m2: f64,
     polarised: f64,
     saturated: f64,
     distance: f64,
 }
 
-impl After {
-    /// `None` if no network was trained for so long.
-    fn of(epochs: f64, results: &Results, inside: &[Inside]) -> Option<Self> {
-        let mean = |column: &str| results.mean(&[("epochs", &epochs.into())], column);
-        let networks: Vec<&Inside> = inside.iter().filter(|one| one.epochs == epochs).collect();
-        let of = |value: fn(&Inside) -> f64| networks.iter().map(|one| value(one)).sum::<f64>() / networks.len() as f64;
-        let sampled = SAMPLES.iter().map(|samples| mean(&format!("train_stochastic_{samples}_accuracy")));
-        (!networks.is_empty()).then_some(())?;
-        Some(Self {
-            epochs,
-            surrogate: mean(ACCURACY)?,
-            sampled: sampled.collect::<Option<_>>()?,
-            sigma_m2: of(|one| one.sigma_m2),
-            polarised: of(|one| one.polarised),
-            saturated: of(|one| one.saturated),
-            distance: of(|one| one.distance),
-        })
+/// All networks, and those that they began as, after [`START`].
+struct Course {
+    results: Results,
+    /// In ascending order.
+    epochs: Vec<usize>,
+    seeds: Vec<u64>,
+    insides: Vec<Inside>,
+}
+
+impl Course {
+    fn of(study: &Study, sweep: &Sweep) -> Result<Self, ReproduceError> {
+        let results = Results::of(sweep)?;
+        let (seeds, mut epochs) = (results.all().seeds(), results.all().values(|config| Some(config.epochs)));
+        epochs.sort_unstable();
+        let mut insides: Vec<Inside> = Vec::new();
+        let data = match sweep.cells().first() {
+            Some(cell) => cell.config.load_data(study.data_dir.as_deref())?,
+            None => return Ok(Self { results, epochs, seeds, insides }),
+        };
+        for entry in results.entries() {
+            let has_start = insides.iter().any(|one| one.seed == entry.cell.config.seed);
+            insides.extend(look_into(study, sweep, entry, &data, !has_start)?);
+        }
+        Ok(Self { results, epochs, seeds, insides })
     }
 
-    /// `1 epoch`, `30 epochs`.
-    fn duration(&self) -> String {
-        format!("{} epoch{}", self.epochs, if self.epochs == 1.0 { "" } else { "s" })
+    /// A measure of the insides of every seed's network.
+    fn inside(&self, epochs: usize, value: fn(&Inside) -> f64) -> PerSeed<f64> {
+        let of = |&seed: &u64| match self.insides.iter().find(|one| one.epochs == epochs && one.seed == seed) {
+            Some(inside) => Ok(value(inside)),
+            None => {
+                Undecided::because(format!("There is no network of seed {seed} after {}: its training failed.", counted(epochs, "epoch")))
+            }
+        };
+        self.seeds.iter().map(of).collect()
     }
 
-    /// The fewest samples that come close to the surrogate; `None` if not even the most do.
-    fn needed(&self) -> Option<usize> {
-        SAMPLES.into_iter().zip(&self.sampled).find(|(_, accuracy)| **accuracy >= self.surrogate - CLOSE).map(|(samples, _)| samples)
+    /// Training accuracies of every seed.
+    fn accuracy(&self, epochs: usize, network: Behind) -> PerSeed<f64> {
+        let cells = self.results.all().with(|config| config.epochs == epochs);
+        cells.per_seed(|cells| cells.mean(Column::accuracy(Part::Train, network)))
     }
+
+    /// The fewest samples that come close to the surrogate, for every seed.
+    fn needed(&self, epochs: usize) -> PerSeed<Censored> {
+        // Networks that diverged have an accuracy, but no samples of theirs mean anything.
+        self.inside(epochs, |_| 0.0)?;
+        let surrogate = self.accuracy(epochs, Behind::Surrogate)?;
+        let mut needed = vec![Censored::beyond(SAMPLES[SAMPLES.len() - 1] as f64); surrogate.len()];
+        for samples in SAMPLES.into_iter().rev() {
+            for (seed, accuracy) in self.accuracy(epochs, Behind::Stochastic(samples))?.into_iter().enumerate() {
+                if accuracy >= surrogate[seed] - CLOSE {
+                    needed[seed] = Censored::within(samples as f64);
+                }
+            }
+        }
+        Ok(needed)
+    }
+}
+
+/// A cell's network, and before it, if asked for, the one it began as; nothing of a cell that failed.
+fn look_into(study: &Study, sweep: &Sweep, entry: &Entry, data: &Dataset, with_start: bool) -> Result<Vec<Inside>, ReproduceError> {
+    let mut insides = Vec::new();
+    if !matches!(entry.outcome, Outcome::Trained(_)) {
+        return Ok(insides);
+    }
+    let config = &entry.cell.config;
+    let trained = read_checkpoint(&sweep.run_directory(&entry.cell), LAST)?.into_network();
+    let images = propagation::inputs(data, trained.input()).map_err(RunError::from)?;
+    if with_start && let Some(initial) = trained.initial().map_err(RunError::from)? {
+        insides.push(inside(config.seed, START, &initial, &images, study.seed)?);
+    }
+    insides.push(inside(config.seed, config.epochs, &trained, &images, study.seed)?);
+    Ok(insides)
+}
+
+fn inside(seed: u64, epochs: usize, network: &Network, images: &[Vec<f64>], draws: u64) -> Result<Inside, ReproduceError> {
+    let means = || network.layers().iter().flat_map(|layer| layer.means()).map(|&mean| f64::from(mean));
+    let count = network.parameters().0 as f64;
+    Ok(Inside {
+        seed,
+        epochs,
+        sigma_m2: means().map(|mean| mean * mean).sum::<f64>() / count,
+        polarised: means().filter(|mean| mean.abs() > 0.9).count() as f64 / count,
+        saturated: propagation::saturated(network, images),
+        distance: propagation::distance(network, images, draws).map_err(RunError::from)?,
+    })
 }
 
 /// Adds what happens over epochs.
 pub(super) fn add(study: &Study, output: &mut Output) -> Result<(), ReproduceError> {
     let sweep = Sweep::open(&study.sweep_directory(EPOCHS))?;
-    let results = Results::of(&sweep)?;
-    let inside = insides(study, &sweep)?;
-    let all: Vec<After> = results.numbers("epochs").into_iter().filter_map(|epochs| After::of(epochs, &results, &inside)).collect();
-    let start = inside.iter().find(|one| one.epochs == 0.0);
-    tables(output, &all, start);
-    output.picture("samples", &picture(&all), "Training accuracy of stochastic binary networks by the number of samples, after more and more epochs; dashed lines are the surrogates.")?;
-    claims(output, &all, start);
-    output.describe(&sweep, &results);
+    let course = Course::of(study, &sweep)?;
+    output.table(samples_table(&course));
+    output.table(insides_table(&course));
+    output.picture("samples", &picture(&course), "Training accuracy of stochastic binary networks by the number of samples, after more and more epochs, mean over seeds; dashed lines are the surrogates.")?;
+    claims(output, &course);
+    output.describe(&sweep, &course.results);
     Ok(())
 }
 
-fn tables(output: &mut Output, all: &[After], start: Option<&Inside>) {
+/// The mean over seeds; NaN if one is missing.
+fn mean(values: &PerSeed<f64>) -> f64 {
+    values.as_ref().map_or(f64::NAN, |values| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+fn samples_table(course: &Course) -> Table {
     let columns = ["epochs", "surrogate"]
         .map(Into::into)
         .into_iter()
         .chain(SAMPLES.iter().map(|samples| format!("K = {samples}")))
         .chain(["samples needed".to_owned()])
         .collect();
-    let line = |after: &After| {
-        let needed = after.needed().map_or("more than 100".into(), Value::from);
-        [after.epochs.into(), rounded(after.surrogate, 3)]
+    let line = |&epochs: &usize| {
+        let needed = course.needed(epochs).ok().and_then(|needed| Censored::typical(&needed));
+        let accuracy = |network: Behind| rounded(mean(&course.accuracy(epochs, network)), 3);
+        [epochs.into(), accuracy(Behind::Surrogate)]
             .into_iter()
-            .chain(after.sampled.iter().map(|&value| rounded(value, 3)))
-            .chain([needed])
+            .chain(SAMPLES.into_iter().map(|samples| accuracy(Behind::Stochastic(samples))))
+            .chain([needed.map_or(Value::Null, |needed| needed.to_string().into())])
             .collect()
     };
-    let title = format!("Training accuracy with K samples, and the fewest that come within {:.0} % of the surrogate", 100.0 * CLOSE);
-    output.table(Table { title, columns, rows: all.iter().map(line).collect() });
+    let title =
+        format!("Training accuracy with K samples, and the fewest that come within {} of the surrogate, mean over seeds", percent(CLOSE));
+    Table { title, columns, rows: course.epochs.iter().map(line).collect() }
+}
+
+fn insides_table(course: &Course) -> Table {
+    let line = |epochs: usize| {
+        let value = |of: fn(&Inside) -> f64, digits: i32| rounded(mean(&course.inside(epochs, of)), digits);
+        let (means, neurons) = (value(|one| one.polarised, 3), value(|one| one.saturated, 3));
+        vec![epochs.into(), value(|one| one.sigma_m2, 3), means, neurons, value(|one| one.distance, 4)]
+    };
     let columns = ["epochs", "σ_m²", "means beyond ±0.9", "neurons beyond ±0.9", "distance of overlaps"].map(Into::into).into();
-    let first = start.map(|start| {
-        vec![0.into(), rounded(start.sigma_m2, 3), rounded(start.polarised, 3), rounded(start.saturated, 3), rounded(start.distance, 4)]
-    });
-    let line = |after: &After| {
-        vec![
-            after.epochs.into(),
-            rounded(after.sigma_m2, 3),
-            rounded(after.polarised, 3),
-            rounded(after.saturated, 3),
-            rounded(after.distance, 4),
-        ]
-    };
-    let title = "Means, neurons, and the distance between overlaps of signals in binary networks and in their surrogate (root mean square)";
-    output.table(Table { title: title.into(), columns, rows: first.into_iter().chain(all.iter().map(line)).collect() });
+    let title = "Means, neurons, and the distance between overlaps of signals in binary networks and in their surrogate (root mean square), mean over seeds";
+    Table { title: title.into(), columns, rows: [START].into_iter().chain(course.epochs.iter().copied()).map(line).collect() }
 }
 
-fn claims(output: &mut Output, all: &[After], start: Option<&Inside>) {
-    let known = match (all.first(), all.last(), start) {
-        (Some(first), Some(last), Some(start)) if all.len() > 1 => Some((first, last, start)),
-        _ => None,
-    };
-    let undecided = || (Verdict::NotDecided, "There are too few trained networks.".to_owned());
-    let judge =
-        |rule: fn(&After, &After, &Inside) -> Judgement| known.map_or_else(undecided, |(first, last, start)| rule(first, last, start));
-    output.claim("Fewer samples are needed after more epochs.", judge(fewer_samples));
-    output.claim("In training, means polarise and neurons saturate.", judge(polarisation));
-    output.claim("Propagation in the trained binary network approaches that in its surrogate.", judge(approach));
-}
-
-fn fewer_samples(first: &After, last: &After, _: &Inside) -> Judgement {
-    let number = |needed: Option<usize>| needed.map_or("more than 100".to_owned(), |needed| needed.to_string());
-    let order = |needed: Option<usize>| needed.unwrap_or(usize::MAX);
-    let verdict = match order(last.needed()).cmp(&order(first.needed())) {
-        Ordering::Less => Verdict::Holds,
-        Ordering::Equal => Verdict::NotDecided,
-        Ordering::Greater => Verdict::DoesNotHold,
-    };
-    let gap = |after: &After| percent(after.surrogate - after.sampled[0]);
-    let evidence = format!(
-        "To come within {} of the surrogate, after {} {} samples are needed and after {} {}. A single sample is behind the surrogate by {} and by {}.",
+fn claims(output: &mut Output, course: &Course) {
+    // Every grid has several numbers of epochs.
+    let (Some(&first), Some(&last)) = (course.epochs.first(), course.epochs.last()) else { return };
+    let single = |epochs: usize| mean(&course.accuracy(epochs, Behind::Surrogate)) - mean(&course.accuracy(epochs, Behind::Stochastic(1)));
+    let details = format!(
+        " (to come within {} of the surrogate, after {} and after {}). A single sample is behind the surrogate by {} and by {}.",
         percent(CLOSE),
-        first.duration(),
-        number(first.needed()),
-        last.duration(),
-        number(last.needed()),
-        gap(first),
-        gap(last)
+        counted(first, "epoch"),
+        counted(last, "epoch"),
+        percent(single(first)),
+        percent(single(last))
     );
-    (verdict, evidence)
+    output.claim("Fewer samples are needed after more epochs.", fewer_samples(&course.needed(first), &course.needed(last), &details));
+    let of = |value: fn(&Inside) -> f64| (course.inside(START, value), course.inside(last, value));
+    let (means, neurons, distances) = (of(|one| one.polarised), of(|one| one.saturated), of(|one| one.distance));
+    let change = |(before, after)| Change { before, after };
+    let names = ["Means beyond ±0.9", "neurons beyond ±0.9"];
+    let grown = both_grow(names, [change((&means.0, &means.1)), change((&neurons.0, &neurons.1))]);
+    output.claim("In training, means polarise and neurons saturate.", grown);
+    let what = "Distance between the overlaps of two signals in the binary network and in its surrogate (root mean square over layers)";
+    let fallen = falls(what, change((&distances.0, &distances.1)));
+    output.claim("Propagation in the trained binary network approaches that in its surrogate.", fallen);
 }
 
-fn polarisation(_: &After, last: &After, start: &Inside) -> Judgement {
-    let evidence = format!(
-        "Means beyond ±0.9: {} at the start, {} after {}; neurons: {} and {}.",
-        percent(start.polarised),
-        percent(last.polarised),
-        last.duration(),
-        percent(start.saturated),
-        percent(last.saturated)
-    );
-    (both_grow([start.polarised, start.saturated], [last.polarised, last.saturated]), evidence)
-}
-
-fn approach(_: &After, last: &After, start: &Inside) -> Judgement {
-    let evidence = format!(
-        "Overlaps of two signals differ between the two by {:.3} at the start and by {:.3} after {} (root mean square over layers).",
-        start.distance,
-        last.distance,
-        last.duration()
-    );
-    (falls(start.distance, last.distance), evidence)
-}
-
-fn picture(all: &[After]) -> Figure {
+fn picture(course: &Course) -> Figure {
     let mut panel = Panel::new(Axis::log10("samples K"), Axis::linear("training accuracy")).legend(Legend::Right);
-    for (index, after) in all.iter().enumerate() {
+    for (index, &epochs) in course.epochs.iter().enumerate() {
         let look = Look::nth(index);
-        let points = SAMPLES.iter().zip(&after.sampled).map(|(&samples, &accuracy)| (samples as f64, accuracy));
+        let accuracy = |network: Behind| mean(&course.accuracy(epochs, network));
+        let points: Vec<(f64, f64)> = SAMPLES.iter().map(|&samples| (samples as f64, accuracy(Behind::Stochastic(samples)))).collect();
+        let surrogate = accuracy(Behind::Surrogate);
         panel = panel
-            .series(Look { dash: Dash::Solid, ..look }.marked_line(points).name(after.duration()))
-            .series(Look { dash: Dash::Dashed, ..look }.line([(1.0, after.surrogate), (100.0, after.surrogate)]));
+            .series(Look { dash: Dash::Solid, ..look }.marked_line(points).name(counted(epochs, "epoch")))
+            .series(Look { dash: Dash::Dashed, ..look }.line([(1.0, surrogate), (100.0, surrogate)]));
     }
     Figure::new().title("Samples needed, after more and more epochs").panel(panel).size(860, 480)
-}
-
-/// The inside of one trained network.
-struct Inside {
-    epochs: f64,
-    sigma_m2: f64,
-    polarised: f64,
-    saturated: f64,
-    distance: f64,
-}
-
-/// All networks of the sweep, and before them the one they began as, after 0 epochs.
-fn insides(study: &Study, sweep: &Sweep) -> Result<Vec<Inside>, ReproduceError> {
-    let mut insides = Vec::new();
-    let Some(cell) = sweep.cells().first() else { return Ok(insides) };
-    let data = cell.config.load_data(study.data_dir.as_deref())?;
-    for cell in sweep.cells() {
-        if sweep.record(cell)?.is_none_or(|record| record.is_failed()) {
-            continue;
-        }
-        let trained = read_checkpoint(&sweep.run_directory(cell), LAST)?.into_network();
-        let images = propagation::inputs(&data, trained.input()).map_err(RunError::from)?;
-        if insides.is_empty()
-            && let Some(initial) = trained.initial().map_err(RunError::from)?
-        {
-            insides.push(inside(0.0, &initial, &images, study.seed)?);
-        }
-        insides.push(inside(cell.config.epochs as f64, &trained, &images, study.seed)?);
-    }
-    Ok(insides)
-}
-
-fn inside(epochs: f64, network: &Network, images: &[Vec<f64>], seed: u64) -> Result<Inside, ReproduceError> {
-    let means = || network.layers().iter().flat_map(|layer| layer.means()).map(|&mean| f64::from(mean));
-    let count = network.parameters().0 as f64;
-    Ok(Inside {
-        epochs,
-        sigma_m2: means().map(|mean| mean * mean).sum::<f64>() / count,
-        polarised: means().filter(|mean| mean.abs() > 0.9).count() as f64 / count,
-        saturated: propagation::saturated(network, images),
-        distance: propagation::distance(network, images, seed).map_err(RunError::from)?,
-    })
 }

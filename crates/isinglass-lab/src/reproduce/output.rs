@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use super::record::{Claim, FIGURE, FigureRecord, Picture, Table};
+use super::judgement::{Judgement, Ruling, Undecided};
+use super::record::{Claim, FIGURE, FigureRecord, Picture, Table, Verdict};
 use super::results::Results;
-use super::rules::Judgement;
 use super::study::{Study, Subject};
 use super::{ReproduceError, grids};
 use isinglass_chart::Figure;
@@ -18,6 +18,9 @@ use isinglass_runs::sweep::picture::value_text;
 /// The settings that a figure tells, where its sweeps do not vary them.
 const SETTINGS: [&str; 12] =
     ["data", "train-fraction", "width", "init", "sigma-b2", "goal", "means", "optimizer", "lr", "schedule", "batch", "epochs"];
+
+/// Missing cells that a caption lists.
+const SHOWN: usize = 3;
 
 /// A figure that is being made.
 pub(super) struct Output {
@@ -63,11 +66,14 @@ impl Output {
         self.write(&format!("{name}.csv"), &csv(table))
     }
 
-    pub fn claim(&mut self, claim: &str, (verdict, evidence): Judgement) {
+    /// A claim, and what a rule makes of it.
+    pub fn claim(&mut self, claim: &str, ruling: Ruling) {
+        let undecided = |Undecided(reason)| Judgement { verdict: Verdict::NotDecided, evidence: reason };
+        let Judgement { verdict, evidence } = ruling.unwrap_or_else(undecided);
         self.record.claims.push(Claim { claim: claim.to_owned(), verdict, evidence });
     }
 
-    /// Takes over the settings and seeds of a sweep, and says so if cells have failed. Settings in which the figure's sweeps differ are listed.
+    /// Takes over the settings and seeds of a sweep, and says which cells have failed. Settings in which the figure's sweeps differ are listed.
     pub fn describe(&mut self, sweep: &Sweep, results: &Results) {
         for cell in sweep.cells() {
             let settings = cell.config.to_json();
@@ -83,10 +89,20 @@ impl Output {
                 self.record.seeds.push(cell.config.seed);
             }
         }
-        if let (failed @ 1.., cells) = results.failed() {
-            let name = sweep.directory().file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = sweep.directory().file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let cells = sweep.cells().len();
+        if let failed @ 1.. = results.untrained() {
             self.record.caption +=
                 &format!("\n\nOf the sweep {name}, {failed} of {cells} cells failed, since their loss diverged. They count as untrained.");
+        }
+        let missing: Vec<String> = results.missing().map(|(cell, reason)| format!("{cell} ({reason})")).collect();
+        if !missing.is_empty() {
+            let shown = missing.iter().take(SHOWN).cloned().collect::<Vec<_>>().join("; ");
+            let more = if missing.len() > SHOWN { "; …" } else { "" };
+            self.record.caption += &format!(
+                "\n\nOf the sweep {name}, {} of {cells} cells failed for another reason and are missing: {shown}{more}. What needs them is not decided.",
+                missing.len()
+            );
         }
     }
 

@@ -7,14 +7,15 @@ use isinglass_theory::RandomNetwork;
 use serde_json::Value;
 
 use super::ReproduceError;
+use super::censored::Censored;
 use super::grids::Plane;
+use super::interval::Interval;
+use super::judgement::{PerSeed, Undecided};
 use super::output::{rounded, row};
 use super::record::Table;
-use super::results::Results;
-use super::rules::depth_words;
+use super::results::{Cells, Column, Results};
 use isinglass_chart::Panel;
 use isinglass_runs::sweep::Sweep;
-use isinglass_runs::sweep::picture::View;
 
 /// Training accuracy from which a network counts as trained.
 pub(super) const TRAINED: f64 = 0.5;
@@ -25,29 +26,28 @@ pub(super) struct PlaneResults {
     pub results: Results,
     network: RandomNetwork,
     sigma_m2: Vec<f64>,
-    depths: Vec<f64>,
+    depths: Vec<usize>,
 }
 
 /// To which depth networks of one `σ_m²` train.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Reached {
     pub sigma_m2: f64,
     /// The theory's depth scale, infinite where it diverges; `None` where there is none.
     pub xi: Option<f64>,
-    /// The depth at which training accuracy falls below [`TRAINED`], between the depths of the grid.
-    pub depth: f64,
-    pub bound: Bound,
+    /// The depths at which training accuracy falls below [`TRAINED`], between the depths of the grid.
+    pub depth: PerSeed<Censored>,
 }
 
-/// Where the depth lies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Bound {
-    /// Between depths of the grid.
-    Within,
-    /// Not even the shallowest network trained.
-    Below,
-    /// Even the deepest did.
-    Beyond,
+impl Reached {
+    /// Over all seeds, for a table; `None` if cells are missing.
+    pub fn typical(&self) -> Option<Censored> {
+        Censored::typical(self.depth.as_deref().ok()?)
+    }
+
+    pub fn interval(&self) -> Result<Interval, Undecided> {
+        Interval::of_censored(self.depth.as_deref().map_err(Undecided::clone)?)
+    }
 }
 
 impl PlaneResults {
@@ -56,14 +56,13 @@ impl PlaneResults {
         let results = Results::of(&sweep)?;
         let surrogate: Surrogate = plane.surrogate.parse().expect("the name of a surrogate");
         let network = RandomNetwork::new(surrogate.model(), plane.neuron.parse::<Neuron>()?)?;
-        let (sigma_m2, depths) = (results.numbers("sigma-m2"), results.numbers("depth"));
+        let (sigma_m2, depths) = (results.all().numbers(|config| config.sigma_m2), results.all().depths());
         Ok(Self { sweep, results, network, sigma_m2, depths })
     }
 
-    /// The heat map of a column, with curves of so many depth scales.
-    pub fn panel(&self, title: &str, column: &str, scales: &[f64]) -> Result<Panel, ReproduceError> {
-        let view = View { x: "sigma-m2".into(), y: Some("depth".into()) };
-        Ok(view.panel_with_scales(self.results.all(), column.parse().expect("a column"), scales)?.title(title))
+    /// The heat map of a column, with curves of some depth scales.
+    pub fn panel(&self, title: &str, column: Column, scales: &[f64]) -> Result<Panel, ReproduceError> {
+        Ok(self.results.map(column, scales)?.title(title))
     }
 
     /// The depth scale of the signal without biases.
@@ -71,32 +70,35 @@ impl PlaneResults {
         Ok(self.network.at(Some(sigma_m2), 0.0)?.signal_scale()?)
     }
 
-    /// To which depth networks train, for each `σ_m²` with a result.
-    pub fn reached(&self, column: &str) -> Result<Vec<Reached>, ReproduceError> {
-        let mut reached = Vec::new();
-        for &sigma_m2 in &self.sigma_m2 {
-            let curve: Vec<(f64, f64)> =
-                self.depths.iter().filter_map(|&depth| Some((depth, self.results.at(sigma_m2, depth, column)?))).collect();
-            if let Some((depth, bound)) = crossing(&curve, TRAINED) {
-                reached.push(Reached { sigma_m2, xi: self.scale(sigma_m2)?, depth, bound });
-            }
-        }
-        Ok(reached)
+    fn at(&self, sigma_m2: f64) -> Cells<'_> {
+        self.results.all().with(|config| config.sigma_m2 == Some(sigma_m2))
     }
 
-    /// The mean of a column over all depths.
-    pub fn mean_at(&self, sigma_m2: f64, column: &str) -> Option<f64> {
-        self.results.mean(&[("sigma-m2", &sigma_m2.into())], column)
+    /// To which depth networks train, for each `σ_m²`.
+    pub fn reached(&self, column: Column) -> Result<Vec<Reached>, ReproduceError> {
+        let crossing = |cells: &Cells<'_>| {
+            let accuracy = |&depth: &usize| Ok((depth as f64, cells.with(|config| config.depth == Some(depth)).mean(column)?));
+            let curve = self.depths.iter().map(accuracy).collect::<Result<Vec<_>, Undecided>>()?;
+            Censored::crossing(&curve, TRAINED).ok_or_else(|| Undecided("There are no results.".into()))
+        };
+        let reached = |&sigma_m2: &f64| Ok(Reached { sigma_m2, xi: self.scale(sigma_m2)?, depth: self.at(sigma_m2).per_seed(crossing) });
+        self.sigma_m2.iter().map(reached).collect()
     }
 
-    /// The same for each `σ_m²`.
-    pub fn by_variance(&self, column: &str) -> Vec<(f64, f64)> {
-        self.sigma_m2.iter().filter_map(|&sigma_m2| Some((sigma_m2, self.mean_at(sigma_m2, column)?))).collect()
+    /// The mean of a column over all depths and seeds; `None` if cells are missing.
+    pub fn mean_at(&self, sigma_m2: f64, column: Column) -> Option<f64> {
+        self.at(sigma_m2).mean(column).ok()
     }
 
-    /// The smallest and the largest `σ_m²`.
-    pub fn ends(&self) -> Vec<f64> {
-        [self.sigma_m2.first(), self.sigma_m2.last()].into_iter().flatten().copied().collect()
+    /// The mean of a column over all depths, for each `σ_m²`.
+    pub fn by_variance(&self, column: Column) -> Vec<(f64, PerSeed<f64>)> {
+        let mean = |&sigma_m2: &f64| (sigma_m2, self.at(sigma_m2).per_seed(|cells| cells.mean(column)));
+        self.sigma_m2.iter().map(mean).collect()
+    }
+
+    /// All `σ_m²`, the smallest first.
+    pub fn sigma_m2(&self) -> &[f64] {
+        &self.sigma_m2
     }
 
     /// Epochs of training.
@@ -105,23 +107,8 @@ impl PlaneResults {
     }
 
     pub fn deepest(&self) -> f64 {
-        self.depths.last().copied().unwrap_or(f64::NAN)
+        self.depths.last().map_or(f64::NAN, |&depth| depth as f64)
     }
-}
-
-/// Where a curve falls below a level for good, between its points; `None` if there are no points.
-fn crossing(curve: &[(f64, f64)], level: f64) -> Option<(f64, Bound)> {
-    let (first, last) = (curve.first()?, curve.last()?);
-    let Some(above) = curve.iter().rposition(|&(_, value)| value >= level) else {
-        return Some((first.0, Bound::Below));
-    };
-    Some(match curve.get(above + 1) {
-        None => (last.0, Bound::Beyond),
-        Some(&(x, y)) => {
-            let (x0, y0) = curve[above];
-            (x0 + (x - x0) * (y0 - level) / (y0 - y), Bound::Within)
-        }
-    })
 }
 
 /// A depth scale, or the sign of one that diverges.
@@ -131,27 +118,16 @@ pub(super) fn scale_text(scale: f64) -> Value {
 
 /// `σ_m²`, `ξ`, and how deep networks train.
 pub(super) fn table(title: &str, reached: &[Reached]) -> Table {
-    let columns = ["σ_m²", "ξ", "3ξ", "6ξ", "trained to depth"];
+    let columns = ["σ_m²", "ξ", "3ξ", "6ξ", "trained to depth", "95 % interval"];
     let line = |one: &Reached| {
         let scale = |factor: f64| one.xi.map_or(Value::Null, |xi| scale_text(factor * xi));
-        let depth = if one.bound == Bound::Within { rounded(one.depth, 1) } else { depth_words(one).into() };
-        row([Value::from(one.sigma_m2), scale(1.0), scale(3.0), scale(6.0), depth])
+        let depth = match one.typical() {
+            Some(depth) if depth.may_be_less() || depth.may_be_more() => depth.to_string().into(),
+            Some(depth) => rounded(depth.value(), 1),
+            None => Value::Null,
+        };
+        let interval = one.interval().map_or(Value::Null, |interval| interval.range(|depth| format!("{depth:.1}")).into());
+        row([Value::from(one.sigma_m2), scale(1.0), scale(3.0), scale(6.0), depth, interval])
     };
     Table { title: title.to_owned(), columns: columns.map(Into::into).into(), rows: reached.iter().map(line).collect() }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_curve_is_crossed_between_its_points() {
-        let curve = [(10.0, 0.9), (20.0, 0.7), (30.0, 0.3), (40.0, 0.1)];
-        assert_eq!(crossing(&curve, 0.5), Some((25.0, Bound::Within)));
-        assert_eq!(crossing(&curve, 0.05), Some((40.0, Bound::Beyond)));
-        assert_eq!(crossing(&curve, 0.95), Some((10.0, Bound::Below)));
-        assert_eq!(crossing(&[], 0.5), None);
-        // The last time counts.
-        assert_eq!(crossing(&[(1.0, 0.4), (2.0, 0.6), (3.0, 0.4)], 0.5).unwrap().1, Bound::Within);
-    }
 }

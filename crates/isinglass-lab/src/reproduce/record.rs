@@ -1,6 +1,6 @@
 //! `figure.json`: a figure that was made again, and what it says of the paper's claims.
 //!
-//! Only `figure` and `title` must be there; keys that are not known are left alone.
+//! Only `figure` and `title` must be there; unknown keys are ignored. `format` counts the changes that older versions could not read.
 
 use std::fmt;
 
@@ -22,6 +22,9 @@ pub const FIGURE: &str = "figure.json";
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct FigureRecord {
+    /// The version of the format; a file without it has the first.
+    #[serde(default)]
+    pub format: FigureFormat,
     /// A short name, such as `fig1`: that of the directory.
     pub figure: String,
     /// What the figure shows.
@@ -56,6 +59,34 @@ pub struct FigureRecord {
     /// The command that makes it again.
     #[serde(default, deserialize_with = "or_default")]
     pub command: String,
+}
+
+/// The version of the format of [`FigureRecord`]: 1. Files of later ones are refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "u32")]
+pub struct FigureFormat(u32);
+
+impl FigureFormat {
+    /// What this version writes, and the last that it reads.
+    pub const CURRENT: Self = Self(1);
+}
+
+impl Default for FigureFormat {
+    fn default() -> Self {
+        Self::CURRENT
+    }
+}
+
+impl TryFrom<u32> for FigureFormat {
+    type Error = String;
+
+    fn try_from(format: u32) -> Result<Self, String> {
+        let Self(last) = Self::CURRENT;
+        if (1..=last).contains(&format) {
+            return Ok(Self(format));
+        }
+        Err(format!("format {format}: this version reads up to format {last}; use the version that wrote the file, or a later one"))
+    }
 }
 
 /// A picture of a figure.
@@ -143,7 +174,7 @@ mod tests {
 
     #[test]
     fn a_full_record_survives_being_written() {
-        let text = r#"{"figure":"fig1","title":"Dynamics","scale":"quick","caption":"one\n\ntwo","pictures":[{"file":"a.svg","caption":"A"}],"tables":[{"title":"t","columns":["a","b","c"],"rows":[["x",1.5,null]]}],"claims":[{"claim":"c","verdict":"does not hold","evidence":"e"}],"settings":{"width":1000,"neuron":"sign"},"sweeps":["deterministic"],"seeds":[1],"version":"0.1.0","command":"isinglass reproduce fig1"}"#;
+        let text = r#"{"format":1,"figure":"fig1","title":"Dynamics","scale":"quick","caption":"one\n\ntwo","pictures":[{"file":"a.svg","caption":"A"}],"tables":[{"title":"t","columns":["a","b","c"],"rows":[["x",1.5,null]]}],"claims":[{"claim":"c","verdict":"does not hold","evidence":"e"}],"settings":{"width":1000,"neuron":"sign"},"sweeps":["deterministic"],"seeds":[1],"version":"0.1.0","command":"isinglass reproduce fig1"}"#;
         let record: FigureRecord = serde_json::from_str(text).unwrap();
         assert_eq!(serde_json::to_string(&record).unwrap(), text);
     }
@@ -153,6 +184,17 @@ mod tests {
         let record: FigureRecord = serde_json::from_str(r#"{"figure":"f","title":"t","seeds":null,"later":{}}"#).unwrap();
         assert_eq!(record, FigureRecord { figure: "f".into(), title: "t".into(), ..FigureRecord::default() });
         assert!(serde_json::from_str::<FigureRecord>(r#"{"figure":"f"}"#).unwrap_err().to_string().contains("title"));
+    }
+
+    #[test]
+    fn files_without_a_format_have_the_first_and_later_ones_are_refused() {
+        let of = |key: &str| serde_json::from_str::<FigureRecord>(&format!(r#"{{{key}"figure":"f","title":"t"}}"#));
+        assert_eq!(of("").unwrap(), of(r#""format":1,"#).unwrap());
+        assert_eq!(serde_json::to_value(of("").unwrap()).unwrap()["format"], 1);
+        for later in [0, 2] {
+            let message = of(&format!(r#""format":{later},"#)).unwrap_err().to_string();
+            assert!(message.contains(&format!("format {later}: ")) && message.contains("up to format 1"), "{message}");
+        }
     }
 
     #[test]

@@ -1,23 +1,73 @@
-//! The results of a sweep, as figures need them.
+//! The results of a sweep, as figures and claims need them. Nothing else here reads the rows of a sweep.
 
-use serde_json::Value;
+use isinglass_chart::Panel;
+use isinglass_runs::run::RunConfig;
+use isinglass_runs::sweep::picture::View;
+use isinglass_runs::sweep::{Cell, Row, Status, Sweep};
 
 use super::ReproduceError;
-use isinglass_runs::sweep::{Column, Record, Row, Status, Sweep};
+use super::accuracy_axis::CHANCE;
+use super::judgement::{PerSeed, Undecided};
+
+pub(super) use isinglass_runs::run::{Behind, Part};
+pub(super) use isinglass_runs::sweep::Column;
 
 /// What most figures show.
-pub(super) const ACCURACY: &str = "train_surrogate_accuracy";
+pub(super) const SURROGATE: Column = Column::accuracy(Part::Train, Behind::Surrogate);
 
-/// What a network has learnt nothing from: one of ten classes by chance.
-const CHANCE: f64 = 0.1;
-
-/// All rows of a sweep that has come to its end. A cell that failed, because its loss diverged, counts as untrained: its accuracies are those of chance.
-pub(super) struct Results {
-    all: isinglass_runs::sweep::Results,
+/// What became of a cell.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Outcome {
+    /// There is a result.
+    Trained(Row),
+    /// Its loss diverged: it has learnt nothing, and its accuracies are those of chance.
+    Untrained,
+    /// It failed for another reason, which says nothing about the network.
+    Missing(String),
 }
 
-/// A condition on an axis.
-pub(super) type Where<'a> = (&'a str, &'a Value);
+/// A cell and what became of it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Entry {
+    pub cell: Cell,
+    pub outcome: Outcome,
+}
+
+impl Entry {
+    /// `None` if the cell has not ended.
+    fn of(row: &Row) -> Option<Self> {
+        let outcome = match row.status() {
+            Status::Done(_) => Outcome::Trained(row.clone()),
+            Status::Failed(record) if record.is_untrained() => Outcome::Untrained,
+            Status::Failed(_) | Status::Damaged(_) => Outcome::Missing(row.error().unwrap_or("no reason given").to_owned()),
+            Status::Running | Status::Waiting => return None,
+        };
+        Some(Self { cell: row.cell().clone(), outcome })
+    }
+
+    /// Its number in a column.
+    fn value(&self, column: Column) -> Result<f64, Undecided> {
+        let cell = &self.cell;
+        match (&self.outcome, column) {
+            (Outcome::Trained(row), _) => match row.number(column) {
+                Some(value) => Ok(value),
+                None => Undecided::because(format!("There is no {column} of the cell {cell}.")),
+            },
+            (Outcome::Untrained, column) if column.is_accuracy() => Ok(CHANCE),
+            (Outcome::Untrained, _) => Undecided::because(format!("The loss of the cell {cell} diverged.")),
+            (Outcome::Missing(reason), _) => {
+                Undecided::because(format!("It needs the cell {cell} of seed {}, which failed: {reason}.", cell.config.seed))
+            }
+        }
+    }
+}
+
+/// A sweep in which every cell has come to its end.
+pub(super) struct Results {
+    entries: Vec<Entry>,
+    /// As the sweep gives them, for its pictures.
+    all: isinglass_runs::sweep::Results,
+}
 
 impl Results {
     /// Reads them.
@@ -27,25 +77,57 @@ impl Results {
     /// [`ReproduceError::Unfinished`] if cells have not ended.
     pub fn of(sweep: &Sweep) -> Result<Self, ReproduceError> {
         let all = sweep.results()?;
-        let left = all.rows().filter(|row| matches!(row.status(), Status::Running | Status::Waiting)).count();
+        let entries: Vec<Option<Entry>> = all.rows().map(Entry::of).collect();
+        let left = entries.iter().filter(|entry| entry.is_none()).count();
         if left > 0 {
             return Err(ReproduceError::Unfinished { sweep: sweep.directory().to_owned(), left, cells: all.len() });
         }
-        Ok(Self { all })
+        Ok(Self { entries: entries.into_iter().flatten().collect(), all })
     }
 
-    /// The values of an axis of numbers, in increasing order.
-    pub fn numbers(&self, axis: &str) -> Vec<f64> {
-        let mut values: Vec<f64> = self.all.rows().filter_map(|row| row.axis(axis)?.as_f64()).collect();
-        values.sort_by(f64::total_cmp);
-        values.dedup();
-        values
+    /// All cells, in the grid's order.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
     }
 
-    /// The values of an axis, in the grid's order.
-    pub fn values(&self, axis: &str) -> Vec<Value> {
-        let mut values: Vec<Value> = Vec::new();
-        for value in self.all.rows().filter_map(|row| row.axis(axis)) {
+    pub fn all(&self) -> Cells<'_> {
+        Cells(self.entries.iter().collect())
+    }
+
+    /// How many cells diverged.
+    pub fn untrained(&self) -> usize {
+        self.entries.iter().filter(|entry| entry.outcome == Outcome::Untrained).count()
+    }
+
+    /// The cells that failed otherwise, and why.
+    pub fn missing(&self) -> impl Iterator<Item = (&Cell, &str)> {
+        self.entries.iter().filter_map(|entry| match &entry.outcome {
+            Outcome::Missing(reason) => Some((&entry.cell, reason.as_str())),
+            Outcome::Trained(_) | Outcome::Untrained => None,
+        })
+    }
+
+    /// A column as a map over `σ_m²` and depth, with curves of some depth scales.
+    pub fn map(&self, column: Column, scales: &[f64]) -> Result<Panel, ReproduceError> {
+        let view = View { x: "sigma-m2".into(), y: Some("depth".into()) };
+        Ok(view.panel_with_scales(&self.all, column, scales)?)
+    }
+}
+
+/// Some cells of a sweep.
+#[derive(Clone)]
+pub(super) struct Cells<'a>(Vec<&'a Entry>);
+
+impl<'a> Cells<'a> {
+    /// Those of some settings.
+    pub fn with(&self, is_wanted: impl Fn(&RunConfig) -> bool) -> Self {
+        Self(self.0.iter().copied().filter(|entry| is_wanted(&entry.cell.config)).collect())
+    }
+
+    /// The values of a setting, in the grid's order.
+    pub fn values<T: PartialEq>(&self, setting: impl Fn(&RunConfig) -> Option<T>) -> Vec<T> {
+        let mut values = Vec::new();
+        for value in self.0.iter().filter_map(|entry| setting(&entry.cell.config)) {
             if !values.contains(&value) {
                 values.push(value);
             }
@@ -53,82 +135,123 @@ impl Results {
         values
     }
 
-    /// The mean of a column over all cells at some place; `None` if there is none.
-    pub fn mean(&self, place: &[Where<'_>], column: &str) -> Option<f64> {
-        let values = self.each(place, column);
-        (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+    /// The values of a setting, in increasing order.
+    pub fn numbers(&self, setting: impl Fn(&RunConfig) -> Option<f64>) -> Vec<f64> {
+        let mut values = self.values(setting);
+        values.sort_by(f64::total_cmp);
+        values
     }
 
-    /// A column of all cells at some place, such as one for each seed.
-    pub fn each(&self, place: &[Where<'_>], column: &str) -> Vec<f64> {
-        let at = |row: &&Row| place.iter().all(|(axis, value)| row.axis(axis).is_some_and(|other| same(&other, value)));
-        self.all.rows().filter(at).filter_map(|row| value(row, column)).collect()
+    /// The depths, the smallest first.
+    pub fn depths(&self) -> Vec<usize> {
+        let mut depths = self.values(|config| config.depth);
+        depths.sort_unstable();
+        depths
     }
 
-    /// The mean at a depth and a variance of means.
-    pub fn at(&self, sigma_m2: f64, depth: f64, column: &str) -> Option<f64> {
-        self.mean(&[("sigma-m2", &sigma_m2.into()), ("depth", &depth.into())], column)
+    /// The seeds, in the grid's order.
+    pub fn seeds(&self) -> Vec<u64> {
+        self.values(|config| Some(config.seed))
     }
 
-    /// The mean distance of two columns, over all cells that have both; `None` if there are none.
-    pub fn distance(&self, column: &str, other: &str) -> Option<f64> {
-        let distances: Vec<f64> = self.all.rows().filter_map(|row| Some((value(row, column)? - value(row, other)?).abs())).collect();
-        (!distances.is_empty()).then(|| distances.iter().sum::<f64>() / distances.len() as f64)
+    /// A measure of every seed's cells.
+    ///
+    /// # Errors
+    ///
+    /// The first seed's of which there is none.
+    pub fn per_seed<T>(&self, measure: impl Fn(&Self) -> Result<T, Undecided>) -> PerSeed<T> {
+        self.seeds().into_iter().map(|seed| measure(&self.with(|config| config.seed == seed))).collect()
     }
 
-    /// As the sweep gave them.
-    pub fn all(&self) -> &isinglass_runs::sweep::Results {
-        &self.all
+    /// The mean of a column.
+    ///
+    /// # Errors
+    ///
+    /// If there are no cells, or one of them is missing.
+    pub fn mean(&self, column: Column) -> Result<f64, Undecided> {
+        let values = self.0.iter().map(|entry| entry.value(column)).collect::<Result<Vec<_>, _>>()?;
+        mean(&values)
     }
 
-    /// How many cells have failed, of how many.
-    pub fn failed(&self) -> (usize, usize) {
-        (self.all.rows().filter(|row| matches!(row.status(), Status::Failed(_))).count(), self.all.len())
+    /// The mean distance of two columns.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Cells::mean`].
+    pub fn distance(&self, column: Column, other: Column) -> Result<f64, Undecided> {
+        let distances = self.0.iter().map(|entry| Ok((entry.value(column)? - entry.value(other)?).abs()));
+        mean(&distances.collect::<Result<Vec<_>, _>>()?)
     }
 }
 
-/// A cell's number in a column.
-fn value(row: &Row, column: &str) -> Option<f64> {
-    let column: Column = column.parse().ok()?;
-    if column.is_accuracy() && row.record().is_some_and(Record::is_untrained) { Some(CHANCE) } else { row.number(column) }
-}
-
-/// `3` and `3.0` are the same place.
-fn same(a: &Value, b: &Value) -> bool {
-    match (a.as_f64(), b.as_f64()) {
-        (Some(a), Some(b)) => a == b,
-        _ => a == b,
+fn mean(values: &[f64]) -> Result<f64, Undecided> {
+    if values.is_empty() {
+        return Undecided::because("There are no results.");
     }
-}
-
-/// Spearman's rank correlation, with mean ranks for ties; `None` if one of the two never changes.
-pub(super) fn rank_correlation(a: &[f64], b: &[f64]) -> Option<f64> {
-    let (a, b) = (ranks(a), ranks(b));
-    let mean = (a.len() as f64 - 1.0) / 2.0;
-    let product = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| (x - mean) * (y - mean)).sum::<f64>();
-    let scale = (product(&a, &a) * product(&b, &b)).sqrt();
-    (scale > 0.0).then(|| product(&a, &b) / scale)
-}
-
-fn ranks(values: &[f64]) -> Vec<f64> {
-    let below = |x: f64| values.iter().filter(|&&y| y < x).count() as f64;
-    let equal = |x: f64| values.iter().filter(|&&y| y == x).count() as f64;
-    values.iter().map(|&x| below(x) + (equal(x) - 1.0) / 2.0).collect()
+    Ok(values.iter().sum::<f64>() / values.len() as f64)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use isinglass_runs::sweep::{ErrorKind, Grid, Record};
+
+    /// Two depths and two seeds, each with what became of it.
+    fn results(outcomes: [Result<f64, ErrorKind>; 4]) -> Results {
+        let grid = Grid::from_toml("[grid]\ndepth = [1, 2]\nseed = [5, 6]\n").unwrap();
+        let row = |(cell, outcome): (Cell, Result<f64, ErrorKind>)| Row::new(cell.clone(), status(&cell, outcome));
+        let rows: Vec<Row> = grid.cells().unwrap().into_iter().zip(outcomes).map(row).collect();
+        let entries = rows.iter().filter_map(Entry::of).collect();
+        Results { entries, all: isinglass_runs::sweep::Results::new(vec!["depth".into(), "seed".into()], rows) }
+    }
+
+    fn status(cell: &Cell, outcome: Result<f64, ErrorKind>) -> Status {
+        let accuracy = *outcome.as_ref().unwrap_or(&0.0);
+        let record = Record::with_accuracies(cell, |part, network| match (part, network) {
+            (Part::Test, Behind::Binary) => 0.5 * accuracy,
+            _ => accuracy,
+        });
+        match outcome {
+            Ok(_) => Status::Done(Box::new(record)),
+            Err(kind) => {
+                Status::Failed(Box::new(Record { result: None, error: Some("it panicked".into()), error_kind: Some(kind), ..record }))
+            }
+        }
+    }
 
     #[test]
-    fn rank_correlations_of_small_lists() {
-        let close = |a: &[f64], b: &[f64], expected: f64| assert!((rank_correlation(a, b).unwrap() - expected).abs() < 1e-12);
-        close(&[1.0, 2.0, 3.0], &[10.0, 20.0, 25.0], 1.0);
-        close(&[1.0, 2.0, 3.0], &[3.0, 2.0, -1.0], -1.0);
-        // One pair exchanged among four: 1 − 6·2/(4·15).
-        close(&[1.0, 2.0, 3.0, 4.0], &[1.0, 3.0, 2.0, 4.0], 0.8);
-        // A tie takes the mean rank: 1.5/√(2·1.5).
-        close(&[1.0, 2.0, 3.0], &[5.0, 5.0, 7.0], 1.5 / 3f64.sqrt());
-        assert_eq!(rank_correlation(&[1.0, 2.0], &[4.0, 4.0]), None);
+    fn networks_that_diverged_are_untrained_and_have_nothing_else() {
+        let results = results([Ok(0.9), Err(ErrorKind::Diverged), Ok(0.7), Ok(0.5)]);
+        let at = |depth: usize| results.all().with(|config| config.depth == Some(depth));
+        assert_eq!(at(1).mean(SURROGATE), Ok(0.5));
+        assert_eq!(at(2).distance(SURROGATE, Column::accuracy(Part::Test, Behind::Binary)), Ok(0.3));
+        assert!(at(1).mean(Column::FlipRatio).is_err());
+        assert_eq!((results.untrained(), results.missing().count()), (1, 0));
+        assert_eq!(results.all().per_seed(|cells| cells.mean(SURROGATE)), Ok(vec![0.8, 0.3]));
+        assert_eq!(at(3).mean(SURROGATE), Err(Undecided("There are no results.".into())));
+    }
+
+    #[test]
+    fn other_failures_are_never_a_number() {
+        let results = results([Ok(0.9), Err(ErrorKind::Panic), Ok(0.7), Ok(0.5)]);
+        let reason = results.all().mean(SURROGATE).unwrap_err().0;
+        assert!(reason.contains("depth = 1, seed = 6") && reason.contains("it panicked"), "{reason}");
+        assert!(results.all().per_seed(|cells| cells.mean(SURROGATE)).is_err());
+        // Who does not need the cell is not concerned.
+        assert_eq!(results.all().with(|config| config.seed == 5).mean(SURROGATE), Ok(0.8));
+        assert_eq!(results.missing().count(), 1);
+    }
+
+    #[test]
+    fn only_a_diverged_loss_counts_as_untrained() {
+        let cell = Grid::from_toml("[grid]\ndepth = [1]\n").unwrap().cells().unwrap().remove(0);
+        let of = |status: Status| Entry::of(&Row::new(cell.clone(), status)).map(|entry| entry.outcome);
+        assert_eq!(of(status(&cell, Err(ErrorKind::Diverged))), Some(Outcome::Untrained));
+        for kind in [ErrorKind::Io, ErrorKind::Panic, ErrorKind::Damaged, ErrorKind::Memory, ErrorKind::Other] {
+            assert_eq!(of(status(&cell, Err(kind))), Some(Outcome::Missing("it panicked".into())));
+        }
+        assert_eq!(of(Status::Damaged("torn".into())), Some(Outcome::Missing("torn".into())));
+        assert!(matches!(of(status(&cell, Ok(0.5))), Some(Outcome::Trained(_))));
+        assert_eq!((of(Status::Running), of(Status::Waiting)), (None, None));
     }
 }

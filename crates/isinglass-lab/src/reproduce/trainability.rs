@@ -7,8 +7,8 @@ use super::grids::{LRT_BINARY, LRT_CONTINUOUS, Plane, SIGN, SUPERCRITICAL, UNIT_
 use super::output::{Output, row};
 use super::plane::{PlaneResults, Reached, TRAINED, scale_text, table};
 use super::record::{FigureRecord, Table};
-use super::results::ACCURACY;
-use super::rules::{depth_words, follows_the_scale, near_one_is_best, three_scales};
+use super::results::SURROGATE;
+use super::rules::plane::{follows_the_scale, near_one_is_best, three_scales};
 use super::study::{Study, Subject};
 use isinglass_chart::Figure;
 
@@ -36,10 +36,10 @@ pub(super) fn figure_2(study: &Study) -> Result<FigureRecord, ReproduceError> {
         [(UNIT_GAIN, "a", "deterministic surrogate, tanh:1"), (LRT_CONTINUOUS, "b", "LRT, continuous neurons, tanh:1")]
     {
         let results = open(study, plane)?;
-        let panel = results.panel(&format!("({letter}) {name}"), ACCURACY, &SCALES)?;
+        let panel = results.panel(&format!("({letter}) {name}"), SURROGATE, &SCALES)?;
         figure = figure.title(format!("Training accuracy after {} epochs", results.epochs())).panel(panel);
         output.describe(&results.sweep, &results.results);
-        all.push((name, results.reached(ACCURACY)?));
+        all.push((name, results.reached(SURROGATE)?));
     }
     let caption = "Training accuracy of the surrogates, and three and six depth scales of the theory.";
     output.picture("surrogates", &figure.size(960, 500), caption)?;
@@ -77,10 +77,10 @@ pub(super) fn figure_5(study: &Study) -> Result<FigureRecord, ReproduceError> {
     for (index, (plane, title, name)) in planes.into_iter().enumerate() {
         let results = open(study, plane)?;
         let figure = &mut figures[index / 2];
-        *figure = std::mem::take(figure).panel(results.panel(title, ACCURACY, &SCALES)?);
+        *figure = std::mem::take(figure).panel(results.panel(title, SURROGATE, &SCALES)?);
         output.describe(&results.sweep, &results.results);
-        let (reached, means) = (results.reached(ACCURACY)?, results.by_variance(ACCURACY));
-        summary.rows.push(summarise(name, &means, &reached));
+        let (reached, means) = (results.reached(SURROGATE)?, results.by_variance(SURROGATE));
+        summary.rows.push(summarise(name, &results, &reached));
         let claim = format!("Means close to ±1 (σ_m² → 1) are the best, and let deep networks train: {name}.");
         output.claim(&claim, near_one_is_best(&reached, &means, results.deepest()));
         output.table(table(&depth_title(name), &reached));
@@ -93,15 +93,17 @@ pub(super) fn figure_5(study: &Study) -> Result<FigureRecord, ReproduceError> {
     output.finish()
 }
 
-fn summarise(name: &str, means: &[(f64, f64)], reached: &[Reached]) -> Vec<Value> {
-    let best = means.iter().max_by(|a, b| a.1.total_cmp(&b.1));
-    let deepest = reached.iter().max_by(|a, b| a.depth.total_cmp(&b.depth));
+fn summarise(name: &str, results: &PlaneResults, reached: &[Reached]) -> Vec<Value> {
+    let means = results.sigma_m2().iter().filter_map(|&sigma_m2| Some((sigma_m2, results.mean_at(sigma_m2, SURROGATE)?)));
+    let best = means.max_by(|a, b| a.1.total_cmp(&b.1));
+    let depths = reached.iter().filter_map(|one| Some((one.sigma_m2, one.typical()?)));
+    let deepest = depths.max_by(|a, b| a.1.value().total_cmp(&b.1.value()));
     let longest = reached.iter().filter_map(|one| Some((one.sigma_m2, one.xi?))).max_by(|a, b| a.1.total_cmp(&b.1));
     row([
         name.into(),
-        best.map_or(Value::Null, |(sigma_m2, _)| (*sigma_m2).into()),
-        deepest.map_or(Value::Null, |one| one.sigma_m2.into()),
-        deepest.map_or(Value::Null, |one| depth_words(one).into()),
+        best.map_or(Value::Null, |(sigma_m2, _)| sigma_m2.into()),
+        deepest.map_or(Value::Null, |(sigma_m2, _)| sigma_m2.into()),
+        deepest.map_or(Value::Null, |(_, depth)| depth.to_string().into()),
         longest.map_or(Value::Null, |(_, xi)| scale_text(xi)),
         longest.map_or(Value::Null, |(sigma_m2, _)| sigma_m2.into()),
     ])

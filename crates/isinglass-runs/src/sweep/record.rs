@@ -8,7 +8,9 @@ use serde_json::{Map, Value};
 
 use super::Cell;
 use crate::run::name::iso_time;
-use crate::run::{Epoch, Evaluation, InitialisationSummary, Line, NetworkSummary, RunConfig, RunError, Summary, epochs};
+use crate::run::{
+    Behind, Epoch, Evaluation, InitialisationSummary, Line, NetworkSummary, Part, RunConfig, RunError, Scores, Size, Summary, epochs,
+};
 use crate::sealed::{self, Seal};
 
 /// The format of `cells/<name>.json`. Files of format 1 state none, and have neither a checksum nor the kind of an error.
@@ -245,6 +247,31 @@ impl Record {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
             },
         }
+    }
+
+    /// A record whose networks have these accuracies, and nothing else of interest: for tests of what reads records.
+    #[doc(hidden)]
+    pub fn with_accuracies(cell: &Cell, accuracy: impl Fn(Part, Behind) -> f64) -> Self {
+        let score = |part, network| Score { accuracy: accuracy(part, network), nll: 1.0 };
+        let scores =
+            |part| Scores { surrogate: score(part, Behind::Surrogate), binary: Some(score(part, Behind::Binary)), stochastic: Vec::new() };
+        let evaluation = Evaluation { test: scores(Part::Test), train: scores(Part::Train), validation: None };
+        let network = NetworkSummary { shape: String::new(), surrogate: String::new(), neuron: String::new(), size: Size::default() };
+        let initialisation = InitialisationSummary { distribution: String::new(), sigma_m2: None, sigma_b2: 0.0, reason: String::new() };
+        let result = CellResult {
+            data: String::new(),
+            epochs: 1,
+            steps: 1,
+            best_epoch: None,
+            notices: Vec::new(),
+            evaluation,
+            network,
+            initialisation,
+            layers: Vec::new(),
+            curve: Vec::new(),
+        };
+        let failed = Failure { kind: ErrorKind::Other, message: String::new() };
+        Self { result: Some(result), error: None, error_kind: None, ..Self::new(cell, Err(failed), Vec::new(), Spent::default()) }
     }
 
     /// The record as a file.

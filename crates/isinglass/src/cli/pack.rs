@@ -8,6 +8,7 @@ use isinglass_data::Dataset;
 use isinglass_lab::provenance::{Draws, provenance};
 use isinglass_lab::replace;
 use isinglass_lab::run::values;
+use isinglass_lab::words::percent;
 use isinglass_net::{Checkpoint, Values};
 use serde_json::json;
 
@@ -16,7 +17,7 @@ use super::output::{FormatArgs, ThreadsArgs, usage};
 use super::packed::{PackedFile, Score, score_on, shape_text};
 use super::run::progress::bar;
 use super::run::subject::SubjectArgs;
-use super::run::tables::{grouped, percent};
+use super::run::tables::grouped;
 use super::{CliError, Format};
 
 /// Keys of the provenance that packing writes and a run's end reads: the data set's name, and the accuracy on its test examples.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use isinglass_bits::{BitMatrix, PackedLayer, PackedModel, PackedNetwork, Values};
 use isinglass_data::{Pixels, Split};
+use isinglass_lab::words::percent;
 use serde_json::{Value, json};
 
 use super::CliError;
@@ -13,7 +14,7 @@ use super::answer::{Record, write_columns};
 use super::output::usage;
 use super::predictions::Predictions;
 use super::printable::printable;
-use super::run::tables::{grouped, percent};
+use super::run::tables::grouped;
 
 /// Weights of a layer's first neuron that are shown.
 const SHOWN: usize = 32;

@@ -7,17 +7,17 @@ use clap::ValueEnum;
 use clap::builder::PossibleValuesParser;
 use indicatif::ProgressBar;
 use isinglass_data::archive::{ARCHIVES, data_directory};
-use isinglass_lab::reproduce::{Cost, FigureRecord, Plan, Scale, Study, Subject};
+use isinglass_lab::reproduce::{Cost, FigureRecord, Missing, Plan, Scale, Study, Subject};
 use isinglass_lab::shell;
-use isinglass_lab::sweep::slurm::{Jobs, Packing, Standing, SubmitOptions};
+use isinglass_lab::sweep::slurm::{Jobs, Packing, SlurmError, Standing, SubmitOptions};
 use isinglass_lab::sweep::{Sweep, SweepData, SweepError};
+use isinglass_lab::words::{counted, duration};
 
 use super::CliError;
 use super::answer::{Answer, Record, number, to_record};
 use super::output::{TableArgs, program, rows_among, usage};
 use super::run::progress::{bar, tell};
-use super::sweep::progress::duration;
-use super::sweep::submit::{ResourceArgs, counted};
+use super::sweep::submit::ResourceArgs;
 use super::sweep::work::{WorkArgs, perform};
 
 /// Reproduce the paper's figures and check which of its claims hold.
@@ -28,6 +28,9 @@ use super::sweep::work::{WorkArgs, perform};
 ///
 /// Figures that need training are drawn from sweeps in DIR/sweeps. They can be stopped at any moment; the same command resumes them. At the paper's scale they need a cluster: --slurm submits them, and
 /// the same command without --slurm draws the figures once they are done. The expected cost is printed first.
+///
+/// A claim is judged by 95 % intervals over at least three seeds. It holds if the whole interval is on its side of the threshold, does not hold if the whole interval is on the other, and is not decided
+/// otherwise. Cells whose loss diverges count as untrained. If cells fail for another reason, what can be drawn is drawn, the claims that need them are not decided, and the exit code is 1.
 #[derive(Debug, clap::Args)]
 #[command(mut_arg("rows", rows_among(&["claims", "figures", "sweeps", "facts"])))]
 #[command(after_help = "Examples:
@@ -82,7 +85,7 @@ enum Size {
     /// Seconds, to see whether everything works
     #[value(hide = true)]
     Smoke,
-    /// Narrow networks, few cells, a fraction of the data
+    /// Narrow networks, few cells, a tenth of the data, three seeds
     Quick,
     /// The paper's data, optimiser and epochs, width 96: Figure 2 takes about two hours on two cores
     Medium,
@@ -125,7 +128,8 @@ impl Args {
             }
         }
         let records = self.draw(&study, &subjects)?;
-        self.print.print(answer(&study, &records, &self.print))
+        self.print.print(answer(&study, &records, &self.print))?;
+        end(&study.missing(&plans)?)
     }
 
     fn study(&self) -> Result<Study, CliError> {
@@ -204,9 +208,37 @@ impl Args {
     }
 }
 
+/// Missing cells of a sweep that are named.
+const NAMED: usize = 10;
+
+/// Says so if figures had to be drawn without some cells.
+fn end(missing: &[Missing]) -> Result<(), CliError> {
+    let failed = |one: &Missing| CliError::CellsFailed {
+        failed: one.failed.len(),
+        damaged: 0,
+        refused: 0,
+        cells: one.cells,
+        directory: one.directory.clone(),
+    };
+    for one in missing {
+        for (cell, reason) in one.failed.iter().take(NAMED) {
+            tell(&format!("{}: {cell}: {reason}", one.directory.display()));
+        }
+        if one.failed.len() > NAMED {
+            tell(&format!("{}: and {} more", one.directory.display(), one.failed.len() - NAMED));
+        }
+    }
+    let Some((last, others)) = missing.split_last() else { return Ok(()) };
+    others.iter().for_each(|one| tell(&failed(one).to_string()));
+    Err(failed(last))
+}
+
 /// What was submitted and has not ended is not run here too: a login node is no place for it.
 fn check_queue(sweep: &Sweep) -> Result<(), CliError> {
-    let jobs = Jobs::look(sweep)?;
+    let mut jobs = Jobs::look(sweep)?;
+    if let Some(trouble) = jobs.take_trouble() {
+        return Err(SweepError::from(SlurmError::UnknownQueue { source: Box::new(trouble) }).into());
+    }
     let mut cells = 0;
     for cell in sweep.cells() {
         cells += usize::from(matches!(jobs.standing(sweep, cell)?, Standing::Queued(_) | Standing::Running(Some(_))));

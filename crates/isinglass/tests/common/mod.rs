@@ -6,6 +6,7 @@ pub mod browser;
 #[cfg(target_os = "linux")]
 pub mod cluster;
 pub mod sweeps;
+pub mod synthetic;
 
 use std::ffi::OsString;
 use std::fs;

@@ -3,6 +3,7 @@
 //! Lines differ from the first in what they name and in nothing else. A sixth of the training images is held out: with all of MNIST, 50,000 images to train with and 10,000 to validate.
 
 use super::{Plan, fraction, read, seed_axis};
+use crate::reproduce::results::Behind;
 use crate::reproduce::study::{Scale, Study};
 
 /// One line of the table.
@@ -12,8 +13,8 @@ pub(in crate::reproduce) struct Line {
     pub name: String,
     /// Its sweep.
     pub sweep: &'static str,
-    /// Which network is judged: part of the name of its columns.
-    pub network: &'static str,
+    /// Which network is judged.
+    pub network: Behind,
     /// Its own settings.
     settings: String,
 }
@@ -51,7 +52,7 @@ pub(in crate::reproduce) fn lines(scale: Scale) -> Vec<Line> {
     let line = |sweep: &'static str, name: &str, settings: &str| Line {
         name: name.to_owned(),
         sweep,
-        network: "binary",
+        network: Behind::Binary,
         settings: settings.to_owned(),
     };
     vec![
@@ -63,7 +64,7 @@ pub(in crate::reproduce) fn lines(scale: Scale) -> Vec<Line> {
         line("ablation-label-smoothing", "label smoothing 0.1", "label-smoothing = 0.1\n"),
         line("ablation-average", &format!("average of the last {average} epochs"), &format!("average = {average}\n")),
         line("ablation-augment", "shifts by up to 1 pixel", "augment = 1\n"),
-        Line { network: "stochastic_100", ..line(ENSEMBLE, "100 draws averaged", "goal = \"surrogate\"\nsamples = [100]\n") },
+        Line { network: Behind::Stochastic(100), ..line(ENSEMBLE, "100 draws averaged", "goal = \"surrogate\"\nsamples = [100]\n") },
     ]
 }
 

@@ -1,4 +1,4 @@
-//! The sweeps behind the depth curve: each of its lines over depth and seed, and one deep network of two lines, kept to be looked into.
+//! The sweeps behind the depth curve: each of its lines over depth and seed, and deep networks of two lines, one for each seed, kept to be looked into.
 //!
 //! All lines share data, width, epochs, batches, schedule and optimiser. Plain surrogates start as the theory advises for their depth (`auto`), carried ones and straight-through
 //! networks from means all over [−1, 1]. Each line has the parametrisation of the means that suits it: clipped ones keep deep carried networks mobile, and plain ones do not train with
@@ -49,7 +49,7 @@ struct Sizes {
 }
 
 const SMOKE: Sizes = Sizes { width: 8, fraction: 0.5, lr: 0.03, epochs: 2, depths: &[2, 4, 6], kept_depth: 4, seeds: 2 };
-const QUICK: Sizes = Sizes { width: 96, fraction: 0.25, lr: 0.03, epochs: 8, depths: &[3, 10, 20, 50], kept_depth: 20, seeds: 2 };
+const QUICK: Sizes = Sizes { width: 96, fraction: 0.25, lr: 0.03, epochs: 8, depths: &[3, 10, 20, 50], kept_depth: 20, seeds: 3 };
 const PAPER: Sizes = Sizes { width: 256, fraction: 1.0, lr: 0.03, epochs: 12, depths: &[3, 5, 10, 20, 50, 100], kept_depth: 50, seeds: 3 };
 
 fn sizes(scale: Scale) -> &'static Sizes {
@@ -64,8 +64,7 @@ pub(super) fn plans(study: &Study) -> Vec<Plan> {
     let sizes = sizes(study.scale);
     let seeds = seed_axis(study, sizes.seeds);
     let lines = LINES.map(|line| plan(study, sizes, line, sizes.depths, &seeds));
-    let kept =
-        KEPT.map(|(line, name)| Plan { name, keep_runs: true, ..plan(study, sizes, line, &[sizes.kept_depth], &seed_axis(study, 1)) });
+    let kept = KEPT.map(|(line, name)| Plan { name, keep_runs: true, ..plan(study, sizes, line, &[sizes.kept_depth], &seeds) });
     lines.into_iter().chain(kept).collect()
 }
 

@@ -1,51 +1,44 @@
-//! Whether one kind of network is better than another, seed by seed.
+//! Whether one kind of network is better than another.
 
-use super::super::record::Verdict;
-use super::super::spread::Spread;
-use super::{Judgement, undecided};
+use isinglass_runs::words::{percent, points};
 
-/// Standard errors that a difference must exceed: with three seeds each, Student's t is beyond 2.8 one time in twenty.
-const SIGNIFICANT: f64 = 3.0;
-/// With fewer seeds nothing is said.
-const FEWEST: usize = 3;
+use super::super::judgement::{Judgement, PerSeed, Ruling, at_least};
+use super::{differences, interval};
 
-/// One mean accuracy is above another by more than [`SIGNIFICANT`] standard errors of the difference: the claim holds. Below it by as much: it does not. Between: not decided.
-pub(in crate::reproduce) fn is_better(accuracies: &[f64], than: &[f64]) -> Judgement {
-    let (Some(one), Some(other)) = (Spread::of(accuracies), Spread::of(than)) else { return undecided("There are no results.") };
-    let (Some(a), Some(b), FEWEST..) = (one.error(), other.error(), one.count.min(other.count)) else {
-        return undecided(&format!("There are fewer than {FEWEST} seeds."));
-    };
-    let (difference, error) = (one.mean - other.mean, a.hypot(b));
-    let verdict = match difference {
-        d if d > SIGNIFICANT * error => Verdict::Holds,
-        d if d < -SIGNIFICANT * error => Verdict::DoesNotHold,
-        _ => Verdict::NotDecided,
-    };
+/// One accuracy is above another: the interval of the differences, seed by seed, is above zero.
+pub(in crate::reproduce) fn is_better(accuracies: &PerSeed<f64>, than: &PerSeed<f64>) -> Ruling {
+    let (one, other) = (interval(accuracies)?, interval(than)?);
+    let difference = interval(&differences(accuracies, than))?;
     let evidence = format!(
-        "Test accuracy {} against {}: a difference of {} percentage points, with a standard error of {:.2}.",
-        one.percent(),
-        other.percent(),
-        format!("{:+.2}", 100.0 * difference).replace('-', "−"),
-        100.0 * error
+        "Test accuracy {} against {}: a difference of {} percentage points, seed by seed.",
+        one.text(percent),
+        other.text(percent),
+        difference.text(points)
     );
-    (verdict, evidence)
+    Ok(Judgement::over(difference.seeds, at_least(&difference, 0.0, 0.0), evidence))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::judgement::Undecided;
+    use super::super::super::record::Verdict::{DoesNotHold, Holds, NotDecided};
     use super::*;
-    use Verdict::{DoesNotHold, Holds, NotDecided};
 
     #[test]
-    fn differences_are_judged_by_their_standard_error() {
-        let base = [0.970, 0.971, 0.972];
-        let shifted = |by: f64| base.map(|accuracy| accuracy + by);
-        // The standard error of the difference is 0.001·√(2/3) = 0.00082.
-        assert_eq!(is_better(&shifted(0.003), &base).0, Holds);
-        assert_eq!(is_better(&shifted(0.002), &base).0, NotDecided);
-        assert_eq!(is_better(&shifted(-0.003), &base).0, DoesNotHold);
-        assert_eq!(is_better(&[0.9, 0.91], &base).0, NotDecided);
-        assert_eq!(is_better(&[], &base).0, NotDecided);
-        assert!(is_better(&shifted(0.002), &base).1.contains("97.30 ± 0.10 % against 97.10 ± 0.10 %"));
+    fn differences_are_judged_seed_by_seed() {
+        let base = || Ok(vec![0.95, 0.96, 0.97]);
+        let rule = |shifts: [f64; 3]| {
+            let shifted = base().map(|seeds: Vec<f64>| seeds.iter().zip(shifts).map(|(seed, shift)| seed + shift).collect());
+            is_better(&shifted, &base()).unwrap()
+        };
+        // Standard deviation 0.001: 0.00248 to either side.
+        assert_eq!(rule([0.002, 0.003, 0.004]).verdict, Holds);
+        assert_eq!(rule([0.001, 0.002, 0.003]).verdict, NotDecided);
+        assert_eq!(rule([-0.002, -0.003, -0.004]).verdict, DoesNotHold);
+        let evidence = rule([0.001, 0.002, 0.003]).evidence;
+        assert!(evidence.contains("+0.20 (−0.05 to +0.45) percentage points") && evidence.contains("over 3 seeds"), "{evidence}");
+        assert!(is_better(&Ok(vec![0.9, 0.91]), &base()).is_err());
+        let missing = Undecided("a cell failed".into());
+        assert_eq!(is_better(&Err(missing.clone()), &base()), Err(missing));
     }
 }

@@ -137,7 +137,8 @@ impl Jobs {
         self.trouble.as_ref()
     }
 
-    pub(crate) fn take_trouble(&mut self) -> Option<SlurmError> {
+    /// The same, taken out.
+    pub fn take_trouble(&mut self) -> Option<SlurmError> {
         self.trouble.take()
     }
 

@@ -7,10 +7,10 @@ use std::time::Instant;
 use indicatif::ProgressBar;
 use isinglass_data::Dataset;
 use isinglass_lab::run::{Epoch, Event, Ready, RunConfig};
-use isinglass_lab::words::digits;
+use isinglass_lab::words::{digits, percent};
 use isinglass_net::{Progress, Step};
 
-use super::tables::{grouped, kibibytes, percent};
+use super::tables::{grouped, kibibytes};
 use crate::cli::terminal::note;
 
 pub use crate::cli::terminal::{bar, tell};

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use isinglass_lab::run::{Behind, Evaluation, Inspection, Part, Size};
-use isinglass_lab::words::digits;
+use isinglass_lab::words::{digits, percent};
 use isinglass_net::Histogram;
 use serde_json::Value;
 
@@ -122,11 +122,6 @@ pub fn layer_rows(inspection: &Inspection) -> Vec<Record> {
 /// Of means, or of real weights.
 fn variance_symbol(inspection: &Inspection) -> &'static str {
     if inspection.network.size.binary_parameters == 0 { "σ_w²" } else { "σ_m²" }
-}
-
-/// `97.12 %`.
-pub fn percent(fraction: f64) -> String {
-    format!("{:.2} %", 100.0 * fraction)
 }
 
 /// `668 672`.

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use isinglass_lab::sweep::slurm::{Jobs, Standing};
 use isinglass_lab::sweep::{Sweep, SweepError};
+use isinglass_lab::words::counted;
 
-use super::submit::counted;
 use crate::cli::CliError;
 use crate::cli::answer::Answer;
 use crate::cli::output::FormatArgs;

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use isinglass_lab::sweep::slurm::{Jobs, QueuedTask, Submission, TaskState};
+use isinglass_lab::words::counted;
 use serde_json::Value;
 
-use super::submit::counted;
 use crate::cli::answer::Record;
 
 /// How the tasks of a job stand.

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use isinglass_lab::run::{epochs, read_metrics};
 use isinglass_lab::sweep::slurm::Jobs;
 use isinglass_lab::sweep::{Attempt, Cell, CurvePoint, Status, Sweep};
+use isinglass_lab::words::percent;
 use serde_json::Value;
 
 use crate::cli::answer::{Answer, Record, to_record, write_columns};
 use crate::cli::output::FormatArgs;
-use crate::cli::run::tables::percent;
 use crate::cli::{CliError, Format};
 
 /// What happened to one cell: who ran it, its epochs, its error, and the logs of its Slurm tasks.

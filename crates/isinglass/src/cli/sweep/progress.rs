@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use indicatif::ProgressBar;
 use isinglass_lab::sweep::{Cell, Event, Plan, Record, Standing};
+use isinglass_lab::words::{duration, percent};
 
 use crate::cli::run::progress::bar;
-use crate::cli::run::tables::percent;
 use crate::cli::terminal::{insist, tell};
 
 /// The bar counts thousandths of the work, since cells differ in length.
@@ -125,30 +125,5 @@ fn describe_end(cell: &Cell, record: &Record, standing: &Standing) -> String {
     match standing.seconds_left {
         Some(seconds) if ended < standing.cells => text + &format!("; {} left", duration(seconds)),
         _ => text,
-    }
-}
-
-/// Two digits are as much as an estimate deserves.
-pub fn duration(seconds: f64) -> String {
-    match seconds {
-        s if s < 9.95 => format!("{s:.1} s"),
-        s if s < 120.0 => format!("{s:.0} s"),
-        s if s < 7200.0 => format!("{:.0} min", s / 60.0),
-        s if s < 48.0 * 3600.0 => format!("{:.1} h", s / 3600.0),
-        s => format!("{:.1} days", s / 86_400.0),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::duration;
-
-    #[test]
-    fn durations_have_the_unit_one_would_say() {
-        for (seconds, text) in
-            [(0.04, "0.0 s"), (9.96, "10 s"), (119.0, "119 s"), (300.0, "5 min"), (9000.0, "2.5 h"), (259_200.0, "3.0 days")]
-        {
-            assert_eq!(duration(seconds), text);
-        }
     }
 }

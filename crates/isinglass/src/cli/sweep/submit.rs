@@ -6,8 +6,8 @@ use clap::ValueEnum;
 use clap::builder::RangedU64ValueParser;
 use isinglass_lab::sweep::slurm::{Draft, Packing, Resources, SubmitOptions};
 use isinglass_lab::sweep::{CommandOptions, Sweep, SweepData};
+use isinglass_lab::words::{counted, duration};
 
-use super::progress::duration;
 use super::run::GridArgs;
 use super::work::checkpoint_interval;
 use crate::cli::answer::{Answer, Record, number};
@@ -280,9 +280,4 @@ fn describe(draft: &Draft) -> String {
         text += &format!("; left out: {}", others.join(", "));
     }
     text
-}
-
-/// `1 cell`, `2 cells`.
-pub fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
