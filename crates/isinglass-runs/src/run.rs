@@ -32,6 +32,7 @@ mod evaluation;
 mod fit;
 mod inspection;
 pub(crate) mod lock;
+pub(crate) mod longer;
 mod metrics;
 pub(crate) mod name;
 mod overview;
@@ -81,6 +82,8 @@ pub struct Run {
     config: RunConfig,
     /// Whether the directory is gone once the run has ended: then nothing is written that only a later reader needs.
     is_scratch: bool,
+    /// What a shorter run left to begin with.
+    earlier: Option<Box<longer::Earlier>>,
     _lock: Lock,
 }
 
@@ -105,7 +108,7 @@ impl Run {
         }
         let path = directory.join(CONFIG);
         isinglass_files::write(&path, config.to_toml().as_bytes()).map_err(RunError::write(&path))?;
-        Ok(Self { directory: directory.to_owned(), config, is_scratch: false, _lock: lock })
+        Ok(Self { directory: directory.to_owned(), config, is_scratch: false, earlier: None, _lock: lock })
     }
 
     /// Opens a run to go on with it.
@@ -117,7 +120,7 @@ impl Run {
         let config = read_config(directory)?.resolved()?;
         let lock = Lock::take(directory)?;
         remove_unfinished(directory)?;
-        Ok(Self { directory: directory.to_owned(), config, is_scratch: false, _lock: lock })
+        Ok(Self { directory: directory.to_owned(), config, is_scratch: false, earlier: None, _lock: lock })
     }
 
     /// A run whose directory only lives until its end: made anew, or gone on with if it holds a checkpoint of these settings. It has no `config.toml`, no
@@ -126,7 +129,14 @@ impl Run {
         fs::create_dir_all(directory).map_err(|source| RunError::Directory { path: directory.to_owned(), source })?;
         let lock = Lock::take(directory)?;
         remove_unfinished(directory)?;
-        Ok(Self { directory: directory.to_owned(), config, is_scratch: true, _lock: lock })
+        Ok(Self { directory: directory.to_owned(), config, is_scratch: true, earlier: None, _lock: lock })
+    }
+
+    /// Begins where a shorter run ended, unless it has begun already.
+    pub(crate) fn begin_with(&mut self, earlier: longer::Earlier) {
+        if !self.path(LAST).exists() {
+            self.earlier = Some(Box::new(earlier));
+        }
     }
 
     /// Forgets everything but the settings, so that the run starts again.

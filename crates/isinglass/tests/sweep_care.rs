@@ -63,6 +63,31 @@ fn a_sweep_is_extended_and_what_is_done_stays() {
 }
 
 #[test]
+fn more_epochs_resume_from_the_shorter_runs_where_that_changes_nothing() {
+    let grid = GRID
+        .replace("epochs = 2\n", "goal = \"surrogate\"\nschedule = \"constant\"\n")
+        .replace("sigma-m2 = [0.5, 0.9]", "sigma-m2 = [0.5]\nepochs = [2]");
+    let home = scratch("sweep-longer", &grid);
+    home.succeeds("sweep run grid.toml --out a --quiet --keep-runs");
+    home.write("more.toml", grid.replace("epochs = [2]", "epochs = [2, 5]").as_bytes());
+    home.succeeds("sweep run more.toml --out a --quiet --keep-runs");
+    home.succeeds("sweep run more.toml --out whole --quiet");
+    assert_eq!(results(&home, "a"), results(&home, "whole"));
+    // The first epochs are those of the shorter run, down to the time that they took.
+    let rows = collect(&home, "a");
+    let second_epoch = |cell: &str| {
+        let text = String::from_utf8(home.read(&format!("a/runs/{cell}/metrics.jsonl"))).unwrap();
+        text.lines().find(|line| line.starts_with("{\"kind\":\"epoch\",\"epoch\":2,")).unwrap().to_owned()
+    };
+    assert_eq!((rows[0]["epochs"].as_str(), rows[1]["epochs"].as_str()), ("2", "5"));
+    assert_eq!(second_epoch(&rows[0]["cell"]), second_epoch(&rows[1]["cell"]));
+    // Without an axis it is another grid, and what to do is said.
+    home.write("edited.toml", grid.replace("epochs = [2]", "epochs = [4]").as_bytes());
+    home.succeeds("sweep run grid.toml --out b --quiet");
+    assert!(home.fails("sweep run edited.toml --out b", 2).contains("make epochs an axis: epochs = [2, 4]"));
+}
+
+#[test]
 fn settings_are_overridden_by_flags() {
     let home = scratch("sweep-set", GRID);
     home.succeeds("sweep run grid.toml --out a --quiet --set epochs=1 --set samples=[1,3] --set neuron=probit:1");

@@ -8,6 +8,7 @@ use isinglass_data::Dataset;
 use isinglass_net::{Checkpoint, Examples, Features, InputRule, Network, NetworkConfig, Partition, Progress, Step, TrainConfig, Trainer};
 
 use super::inspection::diagnose;
+use super::longer::Earlier;
 use super::metrics::{self, DataFacts, Diagnosed, Epoch, Line, Metrics, Resume, Start, When};
 use super::reach::Reach;
 use super::summary::{Summary, finish};
@@ -95,6 +96,8 @@ impl Run {
         }
         let checkpoint = self.last_checkpoint(&config, &train_config)?;
         let step = checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.progress().step);
+        let earlier = self.earlier.take().filter(|_| checkpoint.is_none());
+        let checkpoint = checkpoint.or_else(|| earlier.as_ref().map(|earlier| earlier.last.clone()));
         let (mut metrics, lines) = Metrics::open(&self.path(METRICS), step, !self.is_scratch)?;
         let features = self.config.features_of(data);
         let start = lines.first().and_then(|line| if let Line::Start(start) = line { Some(start) } else { None });
@@ -126,6 +129,9 @@ impl Run {
             Some((diagnosis, _)) => {
                 metrics.append(&self.start_line(data, &ready, options))?;
                 metrics.append(&Line::Diagnosis(diagnosis))?;
+                if let Some(earlier) = earlier {
+                    self.take_over(*earlier, &mut metrics)?;
+                }
             }
             None => {
                 metrics.append(&Line::Resume(Resume { step, version: env!("CARGO_PKG_VERSION").to_owned(), threads: options.threads }))?
@@ -138,6 +144,18 @@ impl Run {
         let network = trainer.into_network()?;
         let mut sampled = |done, of| watch(Event::Sampled(done, of));
         finish(self, data, &network, &partition, &ready, options, stop, &mut metrics, &mut sampled)
+    }
+
+    /// Makes what a shorter run left this run's own: the checkpoint last, since it is what counts.
+    fn take_over(&self, earlier: Earlier, metrics: &mut Metrics) -> Result<(), RunError> {
+        for epoch in earlier.epochs {
+            metrics.append(&Line::Epoch(epoch))?;
+        }
+        metrics.sync()?;
+        if let Some(best) = earlier.best {
+            best.save(&self.path(BEST))?;
+        }
+        Ok(earlier.last.save(&self.path(LAST))?)
     }
 
     /// Step by step to the end.

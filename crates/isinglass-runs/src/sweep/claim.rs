@@ -11,6 +11,7 @@ use isinglass_files::NewFile;
 
 use super::record::Attempt;
 use super::{Cell, Record, Status, Sweep, SweepError};
+use crate::run::longer::Earlier;
 use crate::run::{Run, RunError};
 
 /// Who worked on the run, one JSON object to a line.
@@ -72,7 +73,7 @@ impl Sweep {
             fs::remove_file(&path).map_err(SweepError::write(&path))?;
             attempts = record.run.attempts;
         }
-        let run = match self.open_run(cell) {
+        let mut run = match self.open_run(cell) {
             Err(RunError::Busy(_)) => return Ok(Claim::Busy),
             run => run?,
         };
@@ -91,7 +92,18 @@ impl Sweep {
             attempts.iter().map(|attempt| serde_json::to_string(attempt).expect("texts and numbers are JSON") + "\n").collect();
         let file = OpenOptions::new().create(true).write(true).truncate(true).open(&path);
         file.and_then(|mut file| file.write_all(lines.as_bytes())).map_err(SweepError::write(&path))?;
+        // What cannot be read of another cell's run is no reason not to run this one.
+        if let Some(earlier) = self.shorter(cell).and_then(|shorter| Earlier::read(&self.run_directory(shorter), &cell.config).ok()) {
+            run.begin_with(earlier);
+        }
         Ok(Claim::Mine(Box::new(Claimed { run, attempts })))
+    }
+
+    /// The longest of the cells that have ended where this one passes through, if runs are kept.
+    fn shorter(&self, cell: &Cell) -> Option<&Cell> {
+        let has_ended = |other: &&Cell| matches!(self.record(other), Ok(Some(record)) if !record.is_failed());
+        let shorter = self.cells().iter().filter(|other| self.keeps_runs() && cell.config.continues(&other.config));
+        shorter.filter(has_ended).max_by_key(|other| other.config.epochs)
     }
 
     /// Who worked on a cell, in order.

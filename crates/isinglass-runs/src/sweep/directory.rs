@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use super::cell::plain_text;
 use super::manifest::Manifest;
 use super::record::without_place;
+use crate::run::RunConfig;
+
 use super::{CELLS, Cell, Grid, MANIFEST, RUNS, Record, SWEEP, SweepError};
 
 /// Versions without a manifest know by this line at the top of `sweep.toml` that runs stay after their end.
@@ -153,6 +155,13 @@ impl Sweep {
             return Ok(cells);
         }
         let kept = self.cells().len() - before.len();
+        let longer = |cell: &&Cell| cells.iter().any(|other| same_but_epochs(&cell.config, &other.config));
+        if before.values().all(longer) {
+            let (old, new) = (self.cells()[0].config.epochs, cells[0].config.epochs);
+            return Err(self.other_grid(format!(
+                "with other epochs; to train longer and keep its results, make epochs an axis: epochs = [{old}, {new}]"
+            )));
+        }
         Err(self.other_grid(format!(
             "{} cells, this one has {}, and {kept} are in both; a grid with all of them, and more, would extend the sweep",
             self.cells().len(),
@@ -299,6 +308,11 @@ impl Sweep {
         let file = File::open(self.run_directory(cell).join(".lock"));
         file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
+}
+
+fn same_but_epochs(one: &RunConfig, other: &RunConfig) -> bool {
+    let without = |config: &RunConfig| RunConfig { epochs: 1, ..without_place(config) };
+    without(one) == without(other)
 }
 
 /// In a directory without a manifest: whether every cell that was begun is one of these. Otherwise the version that made it had other defaults, and its results would be lost sight of.
