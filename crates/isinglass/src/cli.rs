@@ -45,7 +45,7 @@ pub fn command_line(arguments: impl IntoIterator<Item = impl Into<OsString> + Cl
             error.exit_code()
         }
         Err(error) => {
-            eprintln!("error: {error}");
+            eprintln!("error: {error}{}", error.way_out());
             error.exit_code()
         }
     }
@@ -239,10 +239,20 @@ impl From<isinglass_lab::reproduce::ReproduceError> for CliError {
 }
 
 impl CliError {
+    /// The flag that helps, where there is one.
+    fn way_out(&self) -> &'static str {
+        use isinglass_lab::replace::{Kind, ReplaceError};
+        match self {
+            Self::Replace(ReplaceError::NotOurs { kind, .. } | ReplaceError::Unknown { kind, .. }) if *kind != Kind::Packed => {
+                " (--force replaces it)"
+            }
+            _ => "",
+        }
+    }
+
     /// 2 for what the user can change, 1 for what went wrong on the way.
     pub fn exit_code(&self) -> u8 {
         use isinglass_lab::replace::ReplaceError;
-        use isinglass_lab::report::ReportError;
         use isinglass_lab::reproduce::ReproduceError;
         use isinglass_lab::simulate::SimulateError;
         use isinglass_lab::sweep::SweepError;
@@ -256,7 +266,6 @@ impl CliError {
             Self::Data(error) if went_wrong_on_the_way(error) => 1,
             Self::Run(error) if broke_off(error) => 1,
             Self::Net(isinglass_net::Error::PackedDiffers { .. }) | Self::Replace(ReplaceError::Write { .. }) => 1,
-            Self::Report(ReportError::Write { .. }) => 1,
             Self::Sweep(SweepError::Write { .. })
             | Self::CellsFailed { .. }
             | Self::Queued { .. }

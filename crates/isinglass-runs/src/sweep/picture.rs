@@ -10,7 +10,8 @@
 //! let rows = sweep.rows()?;
 //! let results = Results::of(&sweep, &rows);
 //! let view = View::choose(&results, None, None)?;
-//! Figure::new().panel(view.panel(&results, "test_binary_accuracy")?).save("map.svg")?;
+//! let figure = Figure::new().panel(view.panel(&results, "test_binary_accuracy")?);
+//! isinglass_runs::replace::write_chart(&figure, "map.svg".as_ref(), false)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

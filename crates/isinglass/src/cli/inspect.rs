@@ -53,8 +53,8 @@ impl Args {
         }));
         result.extend(to_record(&inspection));
         let result = Value::Object(result);
-        if let Some(path) = plot {
-            isinglass_lab::run::insides(&result)?.save(path)?;
+        if let Some(plot) = plot {
+            plot.write(&isinglass_lab::run::insides(&result)?)?;
         }
         let mut answer = Answer::default();
         match self.output.format() {

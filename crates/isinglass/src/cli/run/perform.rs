@@ -13,7 +13,7 @@ use super::progress::{Watcher, introduce, tell};
 use super::signals::Signals;
 use super::tables;
 use crate::cli::answer::{Answer, wrap};
-use crate::cli::output::{OutputArgs, ThreadsArgs};
+use crate::cli::output::{OutputArgs, PlotFile, ThreadsArgs};
 use crate::cli::{CliError, Format};
 
 /// How a run is made and shown, without changing how it ends.
@@ -37,7 +37,7 @@ pub struct PerformArgs {
 
 impl PerformArgs {
     /// The file for the curves, checked before anything is computed.
-    pub fn plot(&self) -> Result<Option<&Path>, CliError> {
+    pub fn plot(&self) -> Result<Option<PlotFile<'_>>, CliError> {
         self.output.plot()
     }
 
@@ -84,8 +84,8 @@ impl PerformArgs {
 
     /// Prints and draws the result of a run that has ended.
     pub fn print(&self, directory: &Path, summary: Value, ending: &Ending) -> Result<(), CliError> {
-        if let Some(path) = self.plot()? {
-            isinglass_lab::run::curves(&summary, &read_metrics(directory)?).save(path)?;
+        if let Some(plot) = self.plot()? {
+            plot.write(&isinglass_lab::run::curves(&summary, &read_metrics(directory)?))?;
         }
         match self.output.format() {
             Format::Table => {

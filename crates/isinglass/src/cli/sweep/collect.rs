@@ -10,6 +10,7 @@ use isinglass_lab::sweep::picture::{Results, View};
 use serde_json::Value;
 
 use crate::cli::answer::{Answer, Record};
+use crate::cli::output::PlotFile;
 use crate::cli::{self, CliError};
 
 /// The results of all cells, one row each.
@@ -33,6 +34,10 @@ pub struct Args {
     /// Draw a heat map over two axes, or a line over the only one with several values, into FILE.svg or FILE.png, averaged over the others
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
+
+    /// Let --plot replace a file that isinglass did not make
+    #[arg(long, requires = "plot")]
+    force: bool,
 
     /// The axis from left to right [default: sigma-m2 beside depth, else the first with several values, but for seed]
     #[arg(long, value_name = "AXIS", requires = "plot")]
@@ -62,15 +67,13 @@ enum Format {
 
 impl Args {
     pub fn run(self) -> Result<(), CliError> {
-        if let Some(path) = &self.plot {
-            isinglass_lab::chart::check_target(path)?;
-        }
+        let plot = self.plot.as_deref().map(|path| PlotFile::new(path, self.force)).transpose()?;
         let sweep = Sweep::open(&self.directory)?;
         let rows = sweep.rows()?;
-        if let Some(path) = &self.plot {
+        if let Some(plot) = plot {
             let results = Results::of(&sweep, &rows);
             let view = View::choose(&results, self.x.as_deref(), self.y.as_deref())?;
-            Figure::new().panel(view.panel(&results, &self.value)?).save(path)?;
+            plot.write(&Figure::new().panel(view.panel(&results, &self.value)?))?;
         }
         let mut answer = Answer::default();
         match self.format {

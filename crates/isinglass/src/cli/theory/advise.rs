@@ -39,8 +39,8 @@ impl Args {
     pub fn run(self) -> Result<(), CliError> {
         let plot = self.output.plot()?;
         let advised = self.question.advise()?;
-        if let Some(path) = plot {
-            advised.figure()?.save(path)?;
+        if let Some(plot) = plot {
+            plot.write(&advised.figure()?)?;
         }
         Ok(advised.answer(self.output.format())?.print(self.output.format())?)
     }

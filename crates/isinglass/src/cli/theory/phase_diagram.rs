@@ -44,8 +44,8 @@ impl Args {
         let bar = progress_bar(self.question.grid.rows);
         let plane = self.question.compute(&|rows| bar.set_position(rows as u64))?;
         bar.finish_and_clear();
-        if let Some(path) = plot {
-            plane.figure()?.save(path)?;
+        if let Some(plot) = plot {
+            plot.write(&plane.figure()?)?;
         }
         match &plane {
             Plane::Plain(plane) if format == Format::Csv => Ok(plane.write_csv()?),

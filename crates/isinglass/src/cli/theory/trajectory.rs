@@ -32,8 +32,8 @@ impl Args {
     pub fn run(self) -> Result<(), CliError> {
         let plot = self.output.plot()?;
         let signals = self.question.follow()?;
-        if let Some(path) = plot {
-            signals.figure().save(path)?;
+        if let Some(plot) = plot {
+            plot.write(&signals.figure())?;
         }
         Ok(signals.answer().print(self.output.format())?)
     }
