@@ -7,12 +7,15 @@ use isinglass_net::NetworkConfig;
 use serde_json::{Value, json};
 
 use super::section::{Section, Writer, shown};
-use super::source::Kind;
+use super::source::{Kind, check_regular};
 use super::sweep::duration;
 use super::{ReportError, table};
-use isinglass_runs::run::{CONFIG, METRICS, RunConfig, curves, insides, read_config, read_metrics, read_summary};
+use isinglass_runs::run::{CONFIG, METRICS, RunConfig, SUMMARY, curves, insides, read_config, read_metrics, read_summary};
 
 pub(super) fn read(directory: &Path, mut writer: Writer) -> Result<Section, ReportError> {
+    for file in [CONFIG, METRICS, SUMMARY] {
+        check_regular(&directory.join(file))?;
+    }
     let config = read_config(directory)?;
     let summary = read_summary(directory)?;
     let metrics = if directory.join(METRICS).is_file() { read_metrics(directory)? } else { Vec::new() };
