@@ -3,10 +3,15 @@
 //! `cargo run --example gallery -- <directory>` (default `gallery`). The data
 //! are made up: they have the shapes of the theory's results, not its values.
 
-use std::{error::Error, fs, path::PathBuf};
+use std::{
+    error::Error,
+    fs,
+    path::{Path, PathBuf},
+};
 
 use isinglass_chart::{
-    Axis, Band, Callout, Colour, ColourMap, Dash, Figure, HeatMap, ImageSheet, Legend, Marker, Panel, RefLine, Region, Series,
+    Axis, Band, Callout, Colour, ColourMap, Dash, Drawing, Figure, Format, HeatMap, ImageSheet, Legend, Marker, Panel, RefLine, Region,
+    Series,
 };
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -23,13 +28,19 @@ fn main() -> Result<(), Box<dyn Error>> {
     for (name, figure) in figures {
         for extension in ["png", "svg"] {
             let path = directory.join(format!("{name}.{extension}"));
-            figure.save(&path)?;
-            println!("{} ({} bytes)", path.display(), fs::metadata(&path)?.len());
+            write(&figure, &path)?;
         }
     }
     for extension in ["png", "svg"] {
-        images().save(directory.join(format!("7-images.{extension}")))?;
+        write(&images(), &directory.join(format!("7-images.{extension}")))?;
     }
+    Ok(())
+}
+
+fn write(chart: &impl Drawing, path: &Path) -> Result<(), Box<dyn Error>> {
+    let bytes = chart.draw(Format::from_path(path)?)?;
+    fs::write(path, &bytes)?;
+    println!("{} ({} bytes)", path.display(), bytes.len());
     Ok(())
 }
 

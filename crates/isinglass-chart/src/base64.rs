@@ -16,6 +16,31 @@ pub fn encode(bytes: &[u8]) -> String {
     out
 }
 
+/// The bytes of a text that [`encode`] has written; `None` for any other.
+#[cfg(feature = "png")]
+pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
+    let digit = |c: u8| match c {
+        b'A'..=b'Z' => Some(c - b'A'),
+        b'a'..=b'z' => Some(c - b'a' + 26),
+        b'0'..=b'9' => Some(c - b'0' + 52),
+        b'+' => Some(62),
+        b'/' => Some(63),
+        _ => None,
+    };
+    let (groups, []) = text.as_bytes().as_chunks::<4>() else { return None };
+    let mut out = Vec::with_capacity(3 * groups.len());
+    for group in groups {
+        let padding = group.iter().rev().take_while(|c| **c == b'=').count();
+        if padding > 2 {
+            return None;
+        }
+        let digits = &group[..4 - padding];
+        let word = digits.iter().try_fold(0_u32, |word, c| Some(word << 6 | u32::from(digit(*c)?)))? << (6 * padding);
+        out.extend_from_slice(&word.to_be_bytes()[1..4 - padding]);
+    }
+    Some(out)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -24,6 +49,20 @@ mod tests {
     fn base64_of_the_reference_vectors() {
         for (bytes, want) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foobar", "Zm9vYmFy")] {
             assert_eq!(encode(bytes.as_bytes()), want);
+            #[cfg(feature = "png")]
+            assert_eq!(decode(want).unwrap(), bytes.as_bytes());
+        }
+    }
+
+    #[cfg(feature = "png")]
+    #[test]
+    fn every_byte_comes_back() {
+        let bytes: Vec<u8> = (0..=255).collect();
+        for length in 0..=256 {
+            assert_eq!(decode(&encode(&bytes[..length])).unwrap(), &bytes[..length]);
+        }
+        for other in ["A", "AAA", "A===", "====", "AA A", "=AAA"] {
+            assert!(decode(other).is_none(), "{other}");
         }
     }
 }

@@ -2,11 +2,11 @@
 
 use super::{
     colour::{Colour, LEVELS},
+    encode,
     error::ChartError,
     frame::{LABEL_SIZE, SIDE_GAP, TICK_GAP, TICK_LENGTH, TICK_SIZE, widest, write_lines},
     geometry::Rect,
     heatmap::{ColourScale, HeatMap, write_image},
-    raster,
     svg::{Svg, number},
     text::{Anchor, CAP_HEIGHT, Text},
     ticks::{self, Tick},
@@ -66,7 +66,7 @@ impl<'a> ColourBar<'a> {
         let colours = self.scale.map.colours();
 
         let downwards: Vec<u8> = (0..LEVELS as u8).rev().collect();
-        let png = raster::encode_indexed(&colours, 1, LEVELS, &downwards)?;
+        let png = encode::indexed(&colours, 1, LEVELS, &downwards)?;
         write_image(svg, &png, [left, top, WIDTH, bottom - top]);
         let point = number(0.5 * (left + right));
         let (left_, right_) = (number(left), number(right));

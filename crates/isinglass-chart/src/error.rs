@@ -1,30 +1,17 @@
-//! What can go wrong between a figure and its file.
+//! Why a figure cannot be drawn.
 
-use std::{io, path::PathBuf};
+use std::path::PathBuf;
 
-/// Why a chart could not be drawn or written.
+/// Why a chart could not be drawn.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChartError {
     /// The file name says neither SVG nor PNG.
     #[error("{}: the file name of a chart must end in .svg or .png", .0.display())]
     Format(PathBuf),
-    /// The directory a chart should go to is missing or cannot be written.
-    #[error("cannot write a chart into {}: {source}", .directory.display())]
-    Directory {
-        /// The directory.
-        directory: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// The file could not be written.
-    #[error("cannot write {}: {source}", .path.display())]
-    Write {
-        /// The chart's path.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    /// This build draws no PNG.
+    #[error("this build of isinglass draws no PNG: name a file that ends in .svg, or build it with the feature png")]
+    NoPng,
     /// An axis, a heat map or a colour scale was given an interval it cannot
     /// show: not finite, empty, reaching zero on a logarithmic scale, or not
     /// containing the centre of a diverging colour map.

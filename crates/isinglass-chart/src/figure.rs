@@ -1,23 +1,18 @@
-//! A figure: panels in a row under one title, and its files.
-
-use std::path::Path;
+//! A figure: panels in a row under one title.
 
 use super::{
     error::ChartError,
     frame::NOTE_SIZE,
     geometry::Rect,
+    mark::SVG_MARK,
     panel::Panel,
     plot, raster,
-    save::{self, Format},
     svg::{Svg, number},
     text::{Anchor, FONT_FAMILY, Text},
 };
 
 const TITLE_SIZE: f64 = 18.0;
 pub(crate) const TITLE_HEIGHT: f64 = 38.0;
-
-/// Pixels per unit of length in the PNG that [`Figure::save`] writes.
-const SAVED_SCALE: f64 = 2.0;
 
 /// Panels side by side, ready to be drawn.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -108,23 +103,11 @@ impl Figure {
     ///
     /// # Errors
     ///
-    /// Those of [`Figure::to_svg`], and [`ChartError::Size`] if the image
-    /// would have no pixels or too many.
+    /// Those of [`Figure::to_svg`], [`ChartError::Size`] if the image would
+    /// have no pixels or too many, and [`ChartError::NoPng`] in a build without
+    /// the feature `png`.
     pub fn to_png(&self, scale: f64) -> Result<Vec<u8>, ChartError> {
         raster::render(&self.to_svg()?, self.dimensions(), scale)
-    }
-
-    /// Writes the figure to a file ending in `.svg` or `.png`, the latter
-    /// with two pixels to a unit of length. The file appears complete or not
-    /// at all.
-    ///
-    /// # Errors
-    ///
-    /// [`ChartError::Format`] for another extension, those of drawing, and
-    /// [`ChartError::Directory`] or [`ChartError::Write`] if the file cannot
-    /// be written.
-    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), ChartError> {
-        save_as(path.as_ref(), || self.to_svg(), |scale| self.to_png(scale))
     }
 }
 
@@ -141,6 +124,7 @@ pub(crate) fn open_document(width: f64, height: f64, description: &str) -> Svg {
         .attr("font-family", FONT_FAMILY)
         .num("font-size", NOTE_SIZE)
         .open();
+    svg.comment(SVG_MARK);
     svg.tag("title").open();
     svg.text(description);
     svg.end("title");
@@ -153,17 +137,4 @@ pub(crate) fn draw_title(svg: &mut Svg, title: &str, width: f64) {
     let baseline = 0.5 * TITLE_HEIGHT + 0.4 * TITLE_SIZE;
     let title = Text::fitted(title, TITLE_SIZE, width - 20.0);
     title.draw(svg, 0.5 * width, baseline, Anchor::Middle);
-}
-
-/// Writes what the file's name asks for.
-pub(crate) fn save_as(
-    path: &Path,
-    svg: impl FnOnce() -> Result<String, ChartError>,
-    png: impl FnOnce(f64) -> Result<Vec<u8>, ChartError>,
-) -> Result<(), ChartError> {
-    let bytes = match Format::from_path(path)? {
-        Format::Svg => svg()?.into_bytes(),
-        Format::Png => png(SAVED_SCALE)?,
-    };
-    save::write_atomically(path, &bytes)
 }

@@ -3,8 +3,8 @@
 use super::{
     axis::{Scale, extent},
     colour::{Colour, ColourMap, LEVELS},
+    encode,
     error::ChartError,
-    raster,
     svg::Svg,
 };
 use crate::base64;
@@ -173,7 +173,7 @@ impl HeatMap {
                 None => masked,
             }));
         }
-        raster::encode_indexed(&palette, self.nx, self.ny, &pixels)
+        encode::indexed(&palette, self.nx, self.ny, &pixels)
     }
 
     pub(crate) fn has_hints(&self) -> bool {

@@ -4,7 +4,8 @@
 //! any number of [`Series`] (lines, markers), [`Band`]s, [`RefLine`]s,
 //! hatched [`Region`]s, labelled points ([`Callout`]) and at most one
 //! [`HeatMap`]. All of them are plain values with builder methods; nothing is
-//! drawn before [`Figure::to_svg`], [`Figure::to_png`] or [`Figure::save`].
+//! drawn before [`Figure::to_svg`], [`Figure::to_png`] or [`Drawing::draw`].
+//! Nothing is written either: that is left to whoever has a place for it.
 //!
 //! ```
 //! use isinglass_chart::{Axis, Figure, Panel, RefLine, Series};
@@ -37,32 +38,40 @@
 //!
 //! # Same picture everywhere
 //!
-//! The SVG names its fonts and leaves the drawing of them to the viewer. The
-//! PNG is rendered from that very SVG with DejaVu Sans, which is compiled in,
-//! and no other font; text is measured with it too. Numbers are rounded to a
+//! The SVG names its fonts and leaves the drawing of them to the viewer; text
+//! is measured with the widths of DejaVu Sans. The PNG is rendered from that
+//! very SVG with DejaVu Sans, which is compiled in, and no other font. Numbers are rounded to a
 //! hundredth of a pixel, and lines are thinned to little more, so that files stay
 //! small whatever the number of points. Heat maps are embedded as images with
 //! one pixel to a cell.
+//!
+//! # Features
+//!
+//! `png`, on by default, draws PNG: it brings the rasteriser and the font.
+//! SVG is the same with it and without it.
 
+mod advances;
 mod axis;
 pub mod base64;
 mod colour;
 mod colourbar;
+mod encode;
 mod error;
 mod figure;
+mod format;
 mod frame;
 mod geometry;
 mod heatmap;
 mod labels;
 mod legend;
 mod look;
+mod mark;
 mod marks;
 mod markup;
 mod panel;
 mod placement;
 mod plot;
 mod raster;
-mod save;
 mod sheet;
 mod svg;
 mod text;
@@ -73,11 +82,12 @@ pub use axis::{Axis, Scale};
 pub use colour::{Colour, ColourMap, PALETTE};
 pub use error::ChartError;
 pub use figure::Figure;
+pub use format::{Drawing, Format};
 pub use heatmap::HeatMap;
 pub use legend::Legend;
 pub use look::Look;
+pub use mark::is_ours;
 pub use marks::{Band, Callout, Dash, Marker, RefLine, Region, Series};
 pub use markup::plain;
 pub use panel::Panel;
-pub use save::{Format, check_target};
 pub use sheet::ImageSheet;

@@ -22,7 +22,11 @@ const INSET: f64 = 8.0;
 /// How far beyond the frame lines are kept, so that their cut ends and caps
 /// are out of sight.
 const OVERHANG: f64 = 10.0;
-const HATCH: &str = "isinglass-hatch";
+/// Slanting lines: their name, distance, width and colour.
+pub(crate) const HATCH: &str = "isinglass-hatch";
+pub(crate) const HATCH_STEP: f32 = 8.0;
+pub(crate) const HATCH_WIDTH: f32 = 0.8;
+pub(crate) const HATCH_COLOUR: &str = "#999";
 
 /// Draws a panel into `outer`.
 pub(crate) fn draw(svg: &mut Svg, panel: &Panel, outer: Rect) -> Result<(), ChartError> {
@@ -109,12 +113,13 @@ pub(crate) fn draw(svg: &mut Svg, panel: &Panel, outer: Rect) -> Result<(), Char
 pub(crate) fn define_hatch(svg: &mut Svg) {
     svg.tag("pattern")
         .attr("id", HATCH)
-        .attr("width", "8")
-        .attr("height", "8")
+        .num("width", HATCH_STEP.into())
+        .num("height", HATCH_STEP.into())
         .attr("patternUnits", "userSpaceOnUse")
         .attr("patternTransform", "rotate(45)")
         .open();
-    svg.tag("path").attr("d", "M4 0v8").attr("stroke", "#999").attr("stroke-width", "0.8").close();
+    let line = format!("M{} 0v{HATCH_STEP}", 0.5 * HATCH_STEP);
+    svg.tag("path").attr("d", &line).attr("stroke", HATCH_COLOUR).num("stroke-width", HATCH_WIDTH.into()).close();
     svg.end("pattern");
 }
 

@@ -1,17 +1,16 @@
 //! A contact sheet: small grey images in labelled rows.
 
-use std::path::Path;
-
 use super::{
     colour::Colour,
+    encode,
     error::ChartError,
-    figure::{TITLE_HEIGHT, draw_title, open_document, save_as},
+    figure::{TITLE_HEIGHT, draw_title, open_document},
     heatmap::write_image,
     markup, raster,
     text::{Anchor, CAP_HEIGHT, Text},
 };
 
-/// Units of length to a pixel of an image; twice that in a saved PNG, so that pixels stay square and sharp.
+/// Units of length to a pixel of an image; twice that in a PNG file, so that pixels stay square and sharp.
 const PIXEL: f64 = 1.5;
 const LABEL_SIZE: f64 = 14.0;
 const MARGIN: f64 = 12.0;
@@ -77,7 +76,7 @@ impl ImageSheet {
             Text::new(label, LABEL_SIZE).draw(&mut svg, left - 8.0, middle + 0.5 * CAP_HEIGHT * LABEL_SIZE, Anchor::End);
         }
         let palette: Vec<Colour> = (0..=255).rev().map(|grey| Colour(grey, grey, grey)).collect();
-        let png = raster::encode_indexed(&palette, columns, rows, &pixels)?;
+        let png = encode::indexed(&palette, columns, rows, &pixels)?;
         write_image(&mut svg, &png, [left, top, columns as f64 * PIXEL, rows as f64 * PIXEL]);
         svg.end("svg");
         Ok(svg.finish())
@@ -87,18 +86,9 @@ impl ImageSheet {
     ///
     /// # Errors
     ///
-    /// Those of [`ImageSheet::to_svg`], and [`ChartError::Size`] if the image would have too many pixels.
+    /// Those of [`ImageSheet::to_svg`], [`ChartError::Size`] if the image would have too many pixels, and [`ChartError::NoPng`] in a build without the feature `png`.
     pub fn to_png(&self, scale: f64) -> Result<Vec<u8>, ChartError> {
         raster::render(&self.to_svg()?, self.dimensions(), scale)
-    }
-
-    /// Writes the sheet to a file ending in `.svg` or `.png`. The file appears complete or not at all.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Figure::save`](super::Figure::save).
-    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), ChartError> {
-        save_as(path.as_ref(), || self.to_svg(), |scale| self.to_png(scale))
     }
 
     /// All images side by side with a line around each: grey values, and how many to a row and to a column.

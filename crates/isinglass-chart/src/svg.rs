@@ -14,6 +14,11 @@ impl Svg {
         Tag { svg: self }
     }
 
+    /// A comment, complete with its delimiters.
+    pub(crate) fn comment(&mut self, comment: &str) {
+        self.out.push_str(comment);
+    }
+
     /// Character data, escaped.
     pub(crate) fn text(&mut self, text: &str) {
         push_escaped(&mut self.out, text);

@@ -1,42 +1,9 @@
-//! Charts from the outside: the SVG, the pixels and the files.
-
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    process,
-    sync::atomic::{AtomicU32, Ordering},
-};
+//! Charts from the outside: the SVG and the pixels.
 
 use isinglass_chart::{
-    Axis, Band, Callout, ChartError, Colour, ColourMap, Figure, Format, HeatMap, Legend, Panel, RefLine, Region, Series, check_target,
+    Axis, Band, Callout, ChartError, Colour, ColourMap, Drawing, Figure, Format, HeatMap, ImageSheet, Legend, Panel, RefLine, Region,
+    Series, is_ours,
 };
-
-/// A directory of its own for a test, removed with everything in it.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new() -> Self {
-        static COUNTER: AtomicU32 = AtomicU32::new(0);
-        let count = COUNTER.fetch_add(1, Ordering::Relaxed);
-        let name = format!("isinglass-chart-{}-{count}", process::id());
-        let path = std::env::temp_dir().join(name);
-        fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-
-    fn files(&self) -> Vec<String> {
-        let entries = fs::read_dir(&self.0).unwrap();
-        let mut names: Vec<_> = entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
-        names.sort();
-        names
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
 
 fn axes() -> (Axis, Axis) {
     (Axis::linear("x < y & \"z\"").range(0.0, 10.0), Axis::linear("σ_m^2").range(0.0, 10.0))
@@ -326,76 +293,35 @@ fn nothing_to_show_is_no_error() {
 
 #[test]
 fn the_extension_chooses_the_format() {
-    let scratch = Scratch::new();
-    let figure = small_figure();
-    figure.save(scratch.0.join("a.svg")).unwrap();
-    figure.save(scratch.0.join("b.PNG")).unwrap();
-    assert_eq!(fs::read_to_string(scratch.0.join("a.svg")).unwrap(), figure.to_svg().unwrap());
-    assert_eq!(fs::read(scratch.0.join("b.PNG")).unwrap(), figure.to_png(2.0).unwrap());
     assert_eq!(Format::from_path("x/y.svg").unwrap(), Format::Svg);
+    assert_eq!(Format::from_path("x.svg/y.PNG").unwrap(), Format::Png);
     for name in ["c.pdf", "c", "svg", ".png", "c.svg.gz"] {
-        let error = figure.save(scratch.0.join(name)).unwrap_err().to_string();
+        let error = Format::from_path(name).unwrap_err().to_string();
         assert!(error.contains(name) && error.contains(".svg or .png"), "{error}");
     }
-    assert_eq!(scratch.files(), ["a.svg", "b.PNG"]);
 }
 
 #[test]
-fn saving_replaces_a_file_at_once_and_leaves_nothing_else() {
-    let scratch = Scratch::new();
-    let path = scratch.0.join("chart.svg");
-    fs::write(&path, "old").unwrap();
-    // A second name of the old file keeps the old content: the new one was
-    // put in its place, not written into it.
-    let link = scratch.0.join("link");
-    fs::hard_link(&path, &link).unwrap();
-    small_figure().save(&path).unwrap();
-    assert!(fs::read_to_string(&path).unwrap().starts_with("<svg"));
-    assert_eq!(fs::read_to_string(&link).unwrap(), "old");
-    assert_eq!(scratch.files(), ["chart.svg", "link"]);
-}
-
-#[test]
-fn what_cannot_be_drawn_leaves_the_old_file() {
-    let scratch = Scratch::new();
-    let path = scratch.0.join("chart.png");
-    fs::write(&path, "old").unwrap();
-    let bad = Panel::new(Axis::linear("").range(1.0, 0.0), Axis::linear(""));
-    assert!(Figure::new().panel(bad).save(&path).is_err());
-    assert_eq!(fs::read_to_string(&path).unwrap(), "old");
-    assert_eq!(scratch.files(), ["chart.png"]);
-}
-
-#[test]
-fn bad_targets_are_found_before_and_while_saving() {
-    let scratch = Scratch::new();
-    fs::write(scratch.0.join("file"), "").unwrap();
-    fs::create_dir(scratch.0.join("folder.svg")).unwrap();
-    let before = scratch.files();
-    let directory_error = |path: &Path| {
-        for result in [check_target(path).map(drop), small_figure().save(path)] {
-            assert!(matches!(result, Err(ChartError::Directory { .. })), "{result:?}");
-        }
-    };
-    directory_error(&scratch.0.join("missing/chart.svg"));
-    directory_error(&scratch.0.join("file/chart.svg"));
-    let folder = scratch.0.join("folder.svg");
-    assert!(matches!(check_target(&folder), Err(ChartError::Write { .. })));
-    assert!(matches!(small_figure().save(&folder), Err(ChartError::Write { .. })));
-    assert!(matches!(check_target("chart.txt"), Err(ChartError::Format(_))));
-    assert_eq!(scratch.files(), before);
-}
-
-#[test]
-fn a_good_target_is_left_alone_by_the_check() {
-    let scratch = Scratch::new();
-    let path = scratch.0.join("chart.png");
-    assert_eq!(check_target(&path).unwrap(), Format::Png);
-    assert!(scratch.files().is_empty());
-    fs::write(&path, "old").unwrap();
-    let modified = fs::metadata(&path).unwrap().modified().unwrap();
-    assert_eq!(check_target(&path).unwrap(), Format::Png);
-    assert_eq!(fs::read_to_string(&path).unwrap(), "old");
-    assert_eq!(fs::metadata(&path).unwrap().modified().unwrap(), modified);
-    assert_eq!(scratch.files(), ["chart.png"]);
+fn what_was_drawn_is_recognised_and_nothing_else() {
+    let title = "Made by isinglass, ".repeat(100);
+    let figure = small_figure().title(&title);
+    let sheet = ImageSheet::new(1, 1).title(&title).row("a", [[7]]);
+    for (svg, png) in [
+        (figure.draw(Format::Svg).unwrap(), figure.draw(Format::Png).unwrap()),
+        (sheet.draw(Format::Svg).unwrap(), sheet.draw(Format::Png).unwrap()),
+    ] {
+        assert!(is_ours(Format::Svg, &svg[..400]) && is_ours(Format::Png, &png[..400]));
+        assert!(!is_ours(Format::Png, &svg) && !is_ours(Format::Svg, &png));
+        let text = png::Decoder::new(std::io::Cursor::new(&png)).read_info().unwrap().info().uncompressed_latin1_text.clone();
+        assert_eq!((text.len(), text[0].keyword.as_str(), text[0].text.as_str()), (1, "Software", "isinglass"));
+    }
+    assert_eq!(figure.draw(Format::Png).unwrap(), figure.to_png(2.0).unwrap());
+    // A title that says so is no mark, nor is a mark in another kind of file.
+    let foreign = "<svg xmlns=\"http://www.w3.org/2000/svg\"><title>Made by isinglass</title></svg>";
+    assert!(!is_ours(Format::Svg, foreign.as_bytes()) && !is_ours(Format::Svg, b"") && !is_ours(Format::Png, b"\x89PNG"));
+    assert!(!is_ours(Format::Svg, b"<!-- Made by isinglass --><svg/>"));
+    // The image of a heat map is not a chart.
+    let map = HeatMap::new((0.0, 1.0), (0.0, 1.0), 1, 1, vec![0.0]).unwrap();
+    let svg = Figure::new().panel(Panel::new(Axis::linear(""), Axis::linear("")).heat_map(map)).to_svg().unwrap();
+    assert!(!svg.contains("U29mdHdhcm"), "Software, in base64");
 }

@@ -13,8 +13,8 @@
 //! use isinglass_lab::report::Report;
 //!
 //! let report = Report::read(&["figures", "sweeps/a"])?.title("Binary networks");
-//! report.save("report.html".as_ref())?;
-//! # Ok::<(), isinglass_lab::report::ReportError>(())
+//! isinglass_lab::replace::write_page(&report.to_html(), "report.html".as_ref(), false)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod error;
@@ -93,16 +93,5 @@ impl Report {
     /// The page.
     pub fn to_html(&self) -> String {
         page::write(&self.title, &self.sections, &self.warnings)
-    }
-
-    /// Writes the page, all of it or nothing, and gives back how many bytes it has.
-    ///
-    /// # Errors
-    ///
-    /// [`ReportError::Write`].
-    pub fn save(&self, path: &Path) -> Result<usize, ReportError> {
-        let html = self.to_html();
-        isinglass_files::write(path, html.as_bytes()).map_err(|source| ReportError::Write { path: path.to_owned(), source })?;
-        Ok(html.len())
     }
 }

@@ -51,7 +51,7 @@ impl PackedModel {
             other => return Err(wrong(format!("unknown export {other:?}: use onnx or c"))),
         };
         check_place(&path)?;
-        replace::write_export(&path, &bytes).map_err(raise)
+        replace::write_export(&bytes, &path, false).map_err(raise)
     }
 
     fn classes<'py>(&self, py: Python<'py>, x: Rows<'py>, threads: usize) -> PyResult<Bound<'py, PyArray1<i64>>> {

@@ -58,7 +58,7 @@ pub fn command_line(arguments: impl IntoIterator<Item = impl Into<OsString> + Cl
             error.exit_code()
         }
         Err(error) => {
-            terminal::error(&error.to_string());
+            terminal::error(&format!("{error}{}", error.way_out()));
             error.exit_code()
         }
     }
@@ -312,15 +312,23 @@ impl From<isinglass_lab::reproduce::ReproduceError> for CliError {
 }
 
 impl CliError {
+    /// The flag that helps, where there is one.
+    fn way_out(&self) -> &'static str {
+        use isinglass_lab::replace::{Kind, ReplaceError};
+        match self {
+            Self::Replace(ReplaceError::NotOurs { kind, .. } | ReplaceError::Unknown { kind, .. }) if *kind != Kind::Packed => {
+                " (--force replaces it)"
+            }
+            _ => "",
+        }
+    }
+
     /// 2 for what the user can change, 1 for what went wrong on the way.
     pub fn exit_code(&self) -> u8 {
-        use isinglass_lab::chart::ChartError;
         use isinglass_lab::replace::ReplaceError;
-        use isinglass_lab::report::ReportError;
         use isinglass_lab::reproduce::ReproduceError;
         use isinglass_lab::simulate::SimulateError;
         use isinglass_lab::sweep::SweepError;
-        use isinglass_lab::sweep::picture::PictureError;
         use isinglass_lab::sweep::slurm::SlurmError;
         use isinglass_theory::Error as TheoryError;
         match self {
@@ -331,8 +339,6 @@ impl CliError {
             Self::Data(error) if went_wrong_on_the_way(error) => 1,
             Self::Run(error) if broke_off(error) => 1,
             Self::Net(isinglass_net::Error::PackedDiffers { .. }) | Self::Replace(ReplaceError::Write { .. }) => 1,
-            Self::Report(ReportError::Write { .. }) => 1,
-            Self::Chart(ChartError::Write { .. }) | Self::SweepPicture(PictureError::Chart(ChartError::Write { .. })) => 1,
             Self::Sweep(SweepError::Write { .. })
             | Self::CellsFailed { .. }
             | Self::Queued { .. }

@@ -127,7 +127,7 @@ fn what_cannot_be_reported_is_said() {
     assert!(home.fails("report figures/bad -o a.html", 2).contains("missing field `title`"));
     assert!(home.fails("report figures -o a.html", 2).contains("nothing is left to report"));
     assert!(home.fails("report figures -o a.txt", 2).contains("must end in .html"));
-    assert!(home.fails("report figures -o empty", 2).contains("is a directory"));
+    assert!(home.fails("report figures -o empty", 2).contains("must end in .html"));
     assert!(home.fails("report figures", 2).contains("--output"));
     assert!(!home.path("a.html").exists());
 
@@ -137,7 +137,7 @@ fn what_cannot_be_reported_is_said() {
     let pictures = ["../../secret.svg", &outside, "gone.svg", "figure.json", ""].map(|file| json!({ "file": file, "caption": "c" }));
     let record = json!({ "figure": "good", "title": "t", "pictures": pictures, "sweeps": ["../.."] });
     home.write("figures/good/figure.json", record.to_string().as_bytes());
-    assert!(home.fails("report figures/good -o none/a.html", 2).contains("there is no directory none"));
+    assert!(home.fails("report figures/good -o none/a.html", 2).contains("no such directory: none"));
     let output = home.run("report figures -o a.html");
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!((output.status.code(), said.lines().count()), (Some(0), 7), "{said}");
@@ -146,6 +146,63 @@ fn what_cannot_be_reported_is_said() {
     assert!(said.contains("the picture figure.json cannot be shown: no SVG"), "{said}");
     let page = String::from_utf8(home.read("a.html")).unwrap();
     assert!(page.contains("Not everything could be read") && !page.contains("secret</text>"));
+}
+
+/// Pictures that no chart is: said in a sentence each, and the rest is shown.
+#[test]
+fn pictures_cannot_break_a_report() {
+    let home = Scratch::new("report-pictures");
+    let svg = |inside: &str| format!("<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'>{inside}</svg>");
+    home.write("fig/good.svg", svg("<text>kept</text>").as_bytes());
+    home.write("fig/deep.svg", svg(&format!("{}{}", "<g>".repeat(20_000), "</g>".repeat(20_000))).as_bytes());
+    home.write("fig/open.svg", format!("<svg>{}", "<g>".repeat(1_000_000)).as_bytes());
+    home.write("fig/cut.svg", &svg("<text>kept</text>").as_bytes()[..40]);
+    home.write("fig/bytes.svg", b"<svg width='9' height='9'>\xff\xfe</svg>");
+    fs::create_dir(home.path("fig/folder.svg")).unwrap();
+    let mut names = vec!["good.svg", "deep.svg", "open.svg", "cut.svg", "bytes.svg", "folder.svg"];
+    if cfg!(unix) {
+        assert!(std::process::Command::new("mkfifo").arg(home.path("fig/pipe.svg")).status().unwrap().success());
+        names.push("pipe.svg");
+    }
+    let pictures: Vec<Value> = names.iter().map(|file| json!({ "file": file })).collect();
+    home.write("fig/figure.json", json!({ "figure": "fig", "title": "t", "pictures": pictures }).to_string().as_bytes());
+    let output = home.run("report fig -o a.html");
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), said.lines().count()), (Some(0), names.len() - 1), "{said}");
+    for (name, reason) in [
+        ("deep", "nested more than 100 deep"),
+        ("open", "no SVG"),
+        ("cut", "no SVG"),
+        ("bytes", "UTF-8"),
+        ("folder", "not a regular file"),
+        ("pipe", "not a regular file"),
+    ] {
+        let line = said.lines().find(|line| line.contains(&format!("picture {name}.svg cannot be shown")));
+        assert!(line.map_or(name == "pipe" && !cfg!(unix), |line| line.contains(reason)), "{name}: {said}");
+    }
+    let page = String::from_utf8(home.read("a.html")).unwrap();
+    assert!(page.contains("<text>kept</text>") && page.matches("<svg ").count() == 1);
+}
+
+/// A pipe where a run or a sweep has a file would make a reader wait for ever.
+#[cfg(unix)]
+#[test]
+fn pipes_among_results_are_not_read() {
+    let home = Scratch::new("report-pipes");
+    home.small_images();
+    home.write("grid.toml", GRID.replace("[1, 2, 4]", "[1]").replace("[0.5, 0.9]", "[0.9]").as_bytes());
+    home.succeeds("sweep run grid.toml --out s --quiet");
+    home.succeeds("train --data mnist --data-dir data --width 9 --depth 1 --epochs 1 --out r --quiet");
+    let cell = fs::read_dir(home.path("s/cells")).unwrap().next().unwrap().unwrap().path();
+    for (path, directory) in [(cell, "s"), (home.path("r/summary.json"), "r"), (home.path("r/metrics.jsonl"), "r")] {
+        let kept = fs::read(&path).unwrap();
+        fs::remove_file(&path).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        assert!(home.fails(&format!("report {directory} -o a.html"), 2).contains("not a regular file"));
+        fs::remove_file(&path).unwrap();
+        fs::write(&path, kept).unwrap();
+    }
+    home.succeeds("report s r -o a.html");
 }
 
 #[test]

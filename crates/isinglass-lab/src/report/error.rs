@@ -24,6 +24,9 @@ pub enum ReportError {
     /// Nothing of what was found can be read.
     #[error("nothing is left to report: {0}")]
     NothingLeft(String),
+    /// A pipe, device or directory is where a file should be.
+    #[error("{}: not a regular file", .0.display())]
+    NotAFile(PathBuf),
     /// A directory or a file cannot be read.
     #[error("cannot read {}: {source}", .path.display())]
     Read {
@@ -46,12 +49,4 @@ pub enum ReportError {
     /// A run cannot be read.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// The report cannot be written.
-    #[error("cannot write {}: {source}", .path.display())]
-    Write {
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
 }

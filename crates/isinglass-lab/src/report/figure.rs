@@ -59,9 +59,21 @@ fn write_facts(record: &FigureRecord, directory: &Path, writer: &mut Writer) {
     }
 }
 
+/// Most bytes of a picture. Charts have some ten thousand, with a hint for every cell of a large map a few million.
+const MAX_BYTES: u64 = 100_000_000;
+
 /// The text of a file in a directory.
 fn read_inside(directory: &Path, name: &str) -> Result<String, String> {
-    fs::read_to_string(inside(directory, name)?).map_err(|error| error.to_string())
+    let path = inside(directory, name)?;
+    // Before it is opened: reading a pipe would wait for ever.
+    let metadata = fs::metadata(&path).map_err(|error| error.to_string())?;
+    if !metadata.is_file() {
+        return Err("it is not a regular file".to_owned());
+    }
+    if metadata.len() > MAX_BYTES {
+        return Err(format!("it has {} bytes, more than the {MAX_BYTES} of a large chart", metadata.len()));
+    }
+    fs::read_to_string(path).map_err(|error| error.to_string())
 }
 
 /// The path of something in a figure's directory: not outside, neither by its name nor by a link.

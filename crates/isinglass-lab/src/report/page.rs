@@ -12,6 +12,8 @@ const SCRIPT: &str = include_str!("script.js");
 pub(super) fn write(title: &str, sections: &[Section], warnings: &[String]) -> String {
     let mut html = Html::default();
     html.raw("<!doctype html>\n").open("html", &[("lang", "en")]).raw("\n").open("head", &[]).raw("\n<meta charset=\"utf-8\">\n");
+    // By this a later report knows that it may replace this one.
+    html.raw("<meta name=\"generator\" content=\"isinglass\">\n");
     // Nothing is loaded from anywhere, and no script runs but the one below, whatever is in the texts.
     let digest = base64::encode(&sha256(SCRIPT));
     let policy = format!(

@@ -3,9 +3,14 @@
 //! A picture is taken apart and written anew: only elements and attributes that charts are made of come through, so that no file can bring a script or load anything.
 //! Its ids get a prefix, since those of a page are shared by all its pictures.
 
-use roxmltree::{Document, Node};
+use roxmltree::{Document, Node, ParsingOptions};
 
 use super::markup::push_escaped;
+
+/// Far more than charts need; what is beyond is no chart, or meant to do harm.
+const MAX_NESTING: usize = 100;
+const MAX_NAMESPACES: usize = 100;
+const MAX_NODES: u32 = 10_000_000;
 
 const ELEMENTS: [&str; 19] = [
     "circle",
@@ -97,9 +102,14 @@ pub(super) struct Inline {
 ///
 /// # Errors
 ///
-/// A sentence, if it is no SVG or has no size.
+/// A sentence, if it is no SVG, has no size, or is nested deeper than any chart.
 pub(super) fn inline(svg: &str, prefix: &str, name: &str) -> Result<Inline, String> {
-    let document = Document::parse(svg).map_err(|error| format!("no SVG ({error})"))?;
+    // Namespaces are copied from parent to child, so that many of them would take any amount of memory.
+    if svg.matches("xmlns").count() > MAX_NAMESPACES {
+        return Err(format!("an SVG with more than {MAX_NAMESPACES} namespaces"));
+    }
+    let options = ParsingOptions { nodes_limit: MAX_NODES, ..ParsingOptions::default() };
+    let document = Document::parse_with_options(svg, options).map_err(|error| format!("no SVG ({error})"))?;
     let root = document.root_element();
     if root.tag_name().name() != "svg" {
         return Err(format!("no SVG, but a document of <{}>", root.tag_name().name()));
@@ -123,21 +133,25 @@ pub(super) fn inline(svg: &str, prefix: &str, name: &str) -> Result<Inline, Stri
     out.push('>');
     // The title of the whole would be shown wherever the pointer is; the name says the same.
     for child in root.children().filter(|child| child.tag_name().name() != "title") {
-        push_node(&mut out, child, prefix);
+        push_node(&mut out, child, prefix, MAX_NESTING)?;
     }
     out.push_str("</svg>\n");
     Ok(Inline { svg: out, width })
 }
 
-fn push_node(out: &mut String, node: Node<'_, '_>, prefix: &str) {
+/// Writes a node that may have `depth` levels of elements below it.
+fn push_node(out: &mut String, node: Node<'_, '_>, prefix: &str, depth: usize) -> Result<(), String> {
     if let Some(text) = node.text().filter(|_| node.is_text()) {
         push_escaped(out, text);
-        return;
+        return Ok(());
     }
     let name = node.tag_name().name();
     if !node.is_element() || !ELEMENTS.contains(&name) {
-        return;
+        return Ok(());
     }
+    let Some(below) = depth.checked_sub(1) else {
+        return Err(format!("an SVG with elements nested more than {MAX_NESTING} deep"));
+    };
     out.push('<');
     out.push_str(name);
     for attribute in node.attributes() {
@@ -159,7 +173,7 @@ fn push_node(out: &mut String, node: Node<'_, '_>, prefix: &str) {
     if node.has_children() {
         out.push('>');
         for child in node.children() {
-            push_node(out, child, prefix);
+            push_node(out, child, prefix, below)?;
         }
         out.push_str("</");
         out.push_str(name);
@@ -167,6 +181,7 @@ fn push_node(out: &mut String, node: Node<'_, '_>, prefix: &str) {
     } else {
         out.push_str("/>");
     }
+    Ok(())
 }
 
 /// A value in which every reference is to something in the same picture; `None` if one is not.
@@ -224,6 +239,34 @@ mod tests {
             assert!(!inline.svg.replace("xlink", "").contains(bad) || bad == "on" && !inline.svg.contains(" on"), "{bad}: {}", inline.svg);
         }
         assert!(inline.svg.contains("<text>kept</text>") && inline.svg.contains("viewBox=\"0 0 10 5\""));
+    }
+
+    #[test]
+    fn depth_is_bounded() {
+        let nested = |levels: usize| {
+            let (open, close) = ("<g>".repeat(levels), "</g>".repeat(levels));
+            inline(&format!("<svg width='9' height='9'>{open}<text>deep</text>{close}</svg>"), "", "")
+        };
+        assert!(nested(MAX_NESTING - 1).unwrap().svg.contains("<text>deep</text>"));
+        // On a stack as small as those of threads: neither the parser nor this module may recurse with the depth.
+        let deep = std::thread::Builder::new().stack_size(256 << 10).spawn(move || {
+            for levels in [MAX_NESTING, 20_000, 1_000_000] {
+                assert!(nested(levels).unwrap_err().contains("nested more than 100 deep"), "{levels}");
+            }
+            // Never closed, and inside what is left out.
+            assert!(inline(&format!("<svg width='9' height='9'>{}", "<g>".repeat(1_000_000)), "", "").unwrap_err().contains("no SVG"));
+            let (open, close) = ("<a>".repeat(1_000_000), "</a>".repeat(1_000_000));
+            assert!(inline(&format!("<svg width='9' height='9'>{open}{close}</svg>"), "", "").is_ok());
+        });
+        deep.unwrap().join().unwrap();
+    }
+
+    #[test]
+    fn entities_and_namespaces_cannot_grow() {
+        let laughs = "<!DOCTYPE svg [<!ENTITY a 'ha'><!ENTITY b '&a;&a;'>]><svg width='9' height='9'><text>&b;</text></svg>";
+        assert!(inline(laughs, "", "").unwrap_err().contains("no SVG"));
+        let names: String = (0..50_000).map(|i| format!(" xmlns:n{i}='urn:{i}'")).collect();
+        assert!(inline(&format!("<svg{names} width='9' height='9'/>"), "", "").unwrap_err().contains("namespaces"));
     }
 
     #[test]

@@ -7,15 +7,18 @@ use isinglass_net::NetworkConfig;
 use serde_json::Value;
 
 use super::section::{Section, Writer, shown};
-use super::source::Kind;
+use super::source::{Kind, check_regular};
 use super::{ReportError, table};
 use isinglass_runs::run::{
-    Behind, CONFIG, Epoch, Evaluation, Line, METRICS, Part, RunConfig, Start, Summary, curves, epochs, insides, read_config, read_metrics,
-    read_summary,
+    Behind, CONFIG, Epoch, Evaluation, Line, METRICS, Part, RunConfig, SUMMARY, Start, Summary, curves, epochs, insides, read_config,
+    read_metrics, read_summary,
 };
 use isinglass_runs::words::{digits, duration};
 
 pub(super) fn read(directory: &Path, mut writer: Writer) -> Result<Section, ReportError> {
+    for file in [CONFIG, METRICS, SUMMARY] {
+        check_regular(&directory.join(file))?;
+    }
     let config = read_config(directory)?;
     let summary = read_summary(directory)?;
     let metrics = if directory.join(METRICS).is_file() { read_metrics(directory)? } else { Vec::new() };

@@ -79,3 +79,12 @@ fn inside(directory: &Path) -> Result<Vec<Source>, ReportError> {
     let known = paths.into_iter().filter_map(|path| Kind::of(&path).map(|kind| Source { directory: path, kind, is_named: false }));
     Ok(known.collect())
 }
+
+/// Refuses what is no regular file where one is expected, before it is opened: reading a pipe would wait for ever.
+pub(super) fn check_regular(path: &Path) -> Result<(), ReportError> {
+    match fs::metadata(path) {
+        Ok(metadata) if !metadata.is_file() => Err(ReportError::NotAFile(path.to_owned())),
+        // What is missing is said, or not, by whoever reads it.
+        _ => Ok(()),
+    }
+}

@@ -7,13 +7,13 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::section::{Section, Writer, shown};
-use super::source::Kind;
+use super::source::{Kind, check_regular};
 use super::{ReportError, table};
 use isinglass_chart::{Figure, plain};
 use isinglass_runs::run::{Behind, Part};
 use isinglass_runs::shell;
 use isinglass_runs::sweep::picture::{PictureError, View, value_text};
-use isinglass_runs::sweep::{Attempt, Column, Results, Row, SWEEP, Status, Sweep, SweepError};
+use isinglass_runs::sweep::{Attempt, CELLS, Column, Results, Row, SWEEP, Status, Sweep};
 use isinglass_runs::words::duration;
 
 /// Rows of the table of cells, and of that of failed cells.
@@ -23,7 +23,7 @@ const FAILED_SHOWN: usize = 50;
 const PARTS: usize = 6;
 
 pub(super) fn read(directory: &Path, mut writer: Writer) -> Result<Section, ReportError> {
-    let sweep = Sweep::open(directory)?;
+    let sweep = open(directory)?;
     let results = sweep.results()?;
     let standing = Standing::of(&results);
     let remark = standing.remark();
@@ -41,10 +41,19 @@ pub(super) fn read(directory: &Path, mut writer: Writer) -> Result<Section, Repo
     Ok(writer.finish(Kind::Sweep, format!("Sweep {name}"), name, remark))
 }
 
+/// Opens a sweep in which every file is one.
+fn open(directory: &Path) -> Result<Sweep, ReportError> {
+    check_regular(&directory.join(SWEEP))?;
+    for entry in fs::read_dir(directory.join(CELLS)).into_iter().flatten().flatten() {
+        check_regular(&entry.path())?;
+    }
+    Ok(Sweep::open(directory)?)
+}
+
 /// A sweep as part of a figure: how it stands, and its grid.
 pub(super) fn summarise(directory: &Path, name: &str, writer: &mut Writer) {
-    let read = || -> Result<(Standing, String), SweepError> {
-        let sweep = Sweep::open(directory)?;
+    let read = || -> Result<(Standing, String), ReportError> {
+        let sweep = open(directory)?;
         Ok((Standing::of(&sweep.results()?), sweep.grid().to_toml()))
     };
     match read() {

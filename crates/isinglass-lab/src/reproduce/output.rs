@@ -10,7 +10,7 @@ use super::record::{Claim, FIGURE, FigureRecord, Picture, Table, Verdict};
 use super::results::Results;
 use super::study::{Study, Subject};
 use super::{ReproduceError, grids};
-use isinglass_chart::Figure;
+use isinglass_chart::{Drawing, Figure, Format};
 use isinglass_runs::csv::{field, text_field};
 use isinglass_runs::sweep::Sweep;
 use isinglass_runs::sweep::picture::value_text;
@@ -49,8 +49,8 @@ impl Output {
 
     /// Draws a picture, as SVG and as PNG.
     pub fn picture(&mut self, name: &str, figure: &Figure, caption: &str) -> Result<(), ReproduceError> {
-        for extension in ["svg", "png"] {
-            figure.save(self.directory.join(format!("{name}.{extension}")))?;
+        for format in Format::AVAILABLE {
+            self.write(&format!("{name}.{}", format.extension()), &figure.draw(*format)?)?;
         }
         self.record.pictures.push(Picture { file: format!("{name}.svg"), caption: caption.to_owned() });
         Ok(())
@@ -63,7 +63,7 @@ impl Output {
 
     /// A table for programs: what was drawn.
     pub fn data(&mut self, name: &str, table: &Table) -> Result<(), ReproduceError> {
-        self.write(&format!("{name}.csv"), &csv(table))
+        self.write(&format!("{name}.csv"), csv(table).as_bytes())
     }
 
     /// A claim, and what a rule makes of it.
@@ -113,13 +113,13 @@ impl Output {
     /// Puts it on record.
     pub fn finish(self) -> Result<FigureRecord, ReproduceError> {
         let text = serde_json::to_string_pretty(&self.record).expect("a record is JSON") + "\n";
-        self.write(FIGURE, &text)?;
+        self.write(FIGURE, text.as_bytes())?;
         Ok(self.record)
     }
 
-    fn write(&self, name: &str, text: &str) -> Result<(), ReproduceError> {
+    fn write(&self, name: &str, bytes: &[u8]) -> Result<(), ReproduceError> {
         let path = self.directory.join(name);
-        isinglass_files::write(&path, text.as_bytes()).map_err(|source| ReproduceError::Write { path, source })
+        isinglass_files::write(&path, bytes).map_err(|source| ReproduceError::Write { path, source })
     }
 }
 

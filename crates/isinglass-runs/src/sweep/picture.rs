@@ -10,7 +10,8 @@
 //! let sweep = Sweep::open("sweeps/a".as_ref())?;
 //! let results = sweep.results()?;
 //! let view = View::choose(&results, None, None)?;
-//! let svg = Figure::new().panel(view.panel(&results, Column::accuracy(Part::Test, Behind::Binary))?).to_svg()?;
+//! let figure = Figure::new().panel(view.panel(&results, Column::accuracy(Part::Test, Behind::Binary))?);
+//! isinglass_runs::replace::write_chart(&figure, "map.svg".as_ref(), false)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

@@ -33,6 +33,10 @@ pub struct Args {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
+    /// Replace the file even if isinglass did not make it
+    #[arg(long)]
+    force: bool,
+
     /// Prefix of the C functions [default: the file's name]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
@@ -67,12 +71,13 @@ impl Args {
         if path.extension().is_some_and(|extension| extension == "safetensors") {
             return Err(usage(format!("{}: an export is no .safetensors file; choose another name", path.display())));
         }
+        replace::check_export_target(&path, self.force)?;
         let model = self.model.load()?;
         let bytes = match self.to {
             Target::Onnx => model.to_onnx(),
             Target::C => model.to_c(&self.name.clone().unwrap_or_else(|| identifier(&path)))?.into_bytes(),
         };
-        replace::write_export(&path, &bytes)?;
+        replace::write_export(&bytes, &path, self.force)?;
         if self.print.format == Format::Table {
             return Ok(writeln!(io::stdout().lock(), "{}: {} in {} bytes", path.display(), shape_text(&model), grouped(bytes.len()))?);
         }

@@ -54,9 +54,9 @@ impl Args {
             "steps": progress.steps,
         }));
         result.extend(to_record(&inspection));
-        if let Some(path) = plot {
+        if let Some(plot) = plot {
             let title = format!("{}: {}", subject.data.name, inspection.network);
-            isinglass_lab::run::insides(&title, &inspection.layers)?.save(path)?;
+            plot.write(&isinglass_lab::run::insides(&title, &inspection.layers)?)?;
         }
         let answer = Answer::default().facts(result).flat("layers", tables::layer_rows(&inspection)).take();
         self.output.print.print_with(answer, |out| write_tables(out, &inspection, progress))

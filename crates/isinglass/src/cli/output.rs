@@ -3,6 +3,9 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use isinglass_lab::chart::Drawing;
+use isinglass_lab::replace;
+
 use super::answer::Answer;
 use super::{CliError, Format};
 
@@ -84,6 +87,10 @@ pub struct OutputArgs {
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
 
+    /// Let --plot replace a file that isinglass did not make
+    #[arg(long, requires = "plot")]
+    force: bool,
+
     #[command(flatten)]
     pub print: TableArgs,
 }
@@ -95,12 +102,28 @@ impl OutputArgs {
     }
 
     /// The file, if a picture is wanted, checked before anything is computed.
-    pub fn plot(&self) -> Result<Option<&Path>, CliError> {
-        let path = self.plot.as_deref();
-        if let Some(path) = path {
-            isinglass_lab::chart::check_target(path)?;
-        }
-        Ok(path)
+    pub fn plot(&self) -> Result<Option<PlotFile<'_>>, CliError> {
+        self.plot.as_deref().map(|path| PlotFile::new(path, self.force)).transpose()
+    }
+}
+
+/// A file that a picture may go to.
+#[derive(Debug, Clone, Copy)]
+pub struct PlotFile<'a> {
+    path: &'a Path,
+    force: bool,
+}
+
+impl<'a> PlotFile<'a> {
+    /// Checks the file; one that isinglass did not make is replaced with `force` only.
+    pub fn new(path: &'a Path, force: bool) -> Result<Self, CliError> {
+        replace::check_chart_target(path, force)?;
+        Ok(Self { path, force })
+    }
+
+    /// Draws into it.
+    pub fn write(self, picture: &impl Drawing) -> Result<(), CliError> {
+        Ok(replace::write_chart(picture, self.path, self.force)?)
     }
 }
 

@@ -1,11 +1,11 @@
 //! `isinglass report`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use isinglass_lab::replace;
 use isinglass_lab::report::Report;
 
 use super::answer::Answer;
-use super::output::usage;
 use super::{CliError, Format};
 
 /// Write an HTML report of figures, sweeps and runs.
@@ -26,6 +26,10 @@ pub struct Args {
     #[arg(short, long, value_name = "FILE.html")]
     output: PathBuf,
 
+    /// Replace the file even if isinglass did not make it
+    #[arg(long)]
+    force: bool,
+
     /// Title of the page
     #[arg(long, default_value = "Report")]
     title: String,
@@ -37,31 +41,19 @@ pub struct Args {
 
 impl Args {
     pub fn run(self) -> Result<(), CliError> {
-        check_target(&self.output)?;
+        replace::check_page_target(&self.output, self.force)?;
         let report = Report::read(&self.directories)?.title(&self.title);
         for warning in report.warnings() {
             super::terminal::warn(warning);
         }
-        let bytes = report.save(&self.output)?;
+        let html = report.to_html();
+        replace::write_page(&html, &self.output, self.force)?;
         let path = self.output.display().to_string();
         if self.format == Format::Table {
             return Ok(super::output::print_line(&path)?);
         }
         let mut answer = Answer::default();
-        answer.fact("path", path).fact("sections", report.sections()).fact("figures", report.figures()).fact("bytes", bytes);
+        answer.fact("path", path).fact("sections", report.sections()).fact("figures", report.figures()).fact("bytes", html.len());
         Ok(answer.print(self.format)?)
     }
-}
-
-/// Said before anything is read. A report that would overwrite something else is a slip of the keyboard.
-fn check_target(path: &Path) -> Result<(), CliError> {
-    if path.is_dir() {
-        return Err(usage(format!("{} is a directory: name a file, such as report.html", path.display())));
-    }
-    if let Some(directory) = path.parent().filter(|directory| !directory.as_os_str().is_empty() && !directory.is_dir()) {
-        return Err(usage(format!("cannot write {}: there is no directory {}", path.display(), directory.display())));
-    }
-    let is_page =
-        path.extension().and_then(|end| end.to_str()).is_some_and(|end| matches!(end.to_ascii_lowercase().as_str(), "html" | "htm"));
-    if is_page { Ok(()) } else { Err(usage(format!("{}: the file name of a report must end in .html", path.display()))) }
 }

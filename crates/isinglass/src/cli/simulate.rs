@@ -150,10 +150,10 @@ impl Args {
             outcomes.push(Outcome { field: field.clone(), measurement, comparison });
         }
         bar.finish_and_clear();
-        if let Some(path) = plot {
+        if let Some(plot) = plot {
             let shown: Vec<Shown<'_>> =
                 outcomes.iter().map(|Outcome { field, measurement, comparison }| Shown { field, measurement, comparison }).collect();
-            picture(&shown)?.save(path)?;
+            plot.write(&picture(&shown)?)?;
         }
         let mut answer = Answer::default();
         answer.facts(describe_network(fields[0].network())).facts(records::simulation(&simulation));

@@ -1,7 +1,5 @@
 //! `isinglass data show`.
 
-use std::path::Path;
-
 use clap::ValueEnum;
 use isinglass_data::{Archive, Image, Split, load};
 use isinglass_lab::chart::{ImageSheet, plain};
@@ -63,9 +61,9 @@ impl Args {
             SplitArg::Test => &data.test,
         };
         let names = class_names(&self.dataset, data.classes);
-        if let Some(path) = plot {
+        if let Some(plot) = plot {
             let kind = if self.split == SplitArg::Train { "training" } else { "test" };
-            draw(&format!("{}, {kind} images", data.name), split, &names, usize::from(self.count), path)?;
+            plot.write(&sheet(&format!("{}, {kind} images", data.name), split, &names, usize::from(self.count)))?;
         }
         let (mean, deviation) = split.moments();
         let (height, width) = split.shape();
@@ -94,7 +92,7 @@ fn describe((label, (images, name)): (usize, (usize, &String))) -> Record {
     record
 }
 
-fn draw(title: &str, split: &Split, names: &[String], count: usize, path: &Path) -> Result<(), CliError> {
+fn sheet(title: &str, split: &Split, names: &[String], count: usize) -> ImageSheet {
     let (height, width) = split.shape();
     let mut sheet = ImageSheet::new(height, width).title(plain(title));
     for (label, name) in names.iter().enumerate() {
@@ -105,5 +103,5 @@ fn draw(title: &str, split: &Split, names: &[String], count: usize, path: &Path)
         });
         sheet = sheet.row(plain(name), images);
     }
-    Ok(sheet.save(path)?)
+    sheet
 }

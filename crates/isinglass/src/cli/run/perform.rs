@@ -12,7 +12,7 @@ use super::progress::{Watcher, introduce};
 use super::signals::Signals;
 use super::tables;
 use crate::cli::answer::{Answer, to_record, wrap};
-use crate::cli::output::{OutputArgs, ThreadsArgs};
+use crate::cli::output::{OutputArgs, PlotFile, ThreadsArgs};
 use crate::cli::printable::printable;
 use crate::cli::terminal::tell;
 use crate::cli::{CliError, Format};
@@ -33,7 +33,7 @@ pub struct PerformArgs {
 
 impl PerformArgs {
     /// The file for the curves, checked before anything is computed.
-    pub fn plot(&self) -> Result<Option<&Path>, CliError> {
+    pub fn plot(&self) -> Result<Option<PlotFile<'_>>, CliError> {
         self.output.plot()
     }
 
@@ -76,9 +76,9 @@ impl PerformArgs {
 
     /// Prints and draws the result of a run that has ended.
     pub fn print(&self, directory: &Path, summary: Summary, ending: &Ending) -> Result<(), CliError> {
-        if let Some(path) = self.plot()? {
+        if let Some(plot) = self.plot()? {
             let epochs: Vec<Epoch> = epochs(&read_metrics(directory)?).cloned().collect();
-            curves(&summary.title(), &epochs).save(path)?;
+            plot.write(&curves(&summary.title(), &epochs))?;
         }
         let mut result = to_record(&summary);
         ending.add_to(&mut result);

@@ -10,6 +10,7 @@ use isinglass_lab::sweep::{Column, Sweep};
 use serde_json::Value;
 
 use crate::cli::answer::{Answer, Record};
+use crate::cli::output::PlotFile;
 use crate::cli::{self, CliError};
 
 /// Collect the results of all cells, one row each.
@@ -33,6 +34,10 @@ pub struct Args {
     /// Draw a heat map over two axes, or a line if only one varies, to FILE.svg or FILE.png, averaged over the other axes
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
+
+    /// Let --plot replace a file that isinglass did not make
+    #[arg(long, requires = "plot")]
+    force: bool,
 
     /// Horizontal axis [default: sigma-m2 if depth varies too, else the first that varies, except seed]
     #[arg(long, value_name = "AXIS", requires = "plot")]
@@ -62,15 +67,13 @@ enum Format {
 
 impl Args {
     pub fn run(self) -> Result<(), CliError> {
-        if let Some(path) = &self.plot {
-            isinglass_lab::chart::check_target(path)?;
-        }
+        let plot = self.plot.as_deref().map(|path| PlotFile::new(path, self.force)).transpose()?;
         let sweep = Sweep::open(&self.directory)?;
         let results = sweep.results()?;
-        if let Some(path) = &self.plot {
+        if let Some(plot) = plot {
             let column: Column = self.value.parse().map_err(PictureError::NoColumn)?;
             let view = View::choose(&results, self.x.as_deref(), self.y.as_deref())?;
-            Figure::new().panel(view.panel(&results, column)?).save(path)?;
+            plot.write(&Figure::new().panel(view.panel(&results, column)?))?;
         }
         let rows = results.to_json();
         let mut answer = Answer::default();

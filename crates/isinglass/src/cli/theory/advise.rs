@@ -42,8 +42,8 @@ impl Args {
     pub fn run(self) -> Result<(), CliError> {
         let plot = self.output.plot()?;
         let advised = self.question.advise()?;
-        if let Some(path) = plot {
-            advised.figure()?.save(path)?;
+        if let Some(plot) = plot {
+            plot.write(&advised.figure()?)?;
         }
         let format = match self.output.print.rows() {
             Some(_) if self.output.format() == Format::Table => Format::Csv,

@@ -31,8 +31,8 @@ impl Args {
     pub fn run(self) -> Result<(), CliError> {
         let plot = self.output.plot()?;
         let answer = self.question.describe()?;
-        if let Some(path) = plot {
-            self.question.figure()?.save(path)?;
+        if let Some(plot) = plot {
+            plot.write(&self.question.figure()?)?;
         }
         self.output.print.print(answer)
     }

@@ -50,8 +50,8 @@ impl Args {
         let question = Question { threads: self.threads.count(), ..self.question };
         let plane = question.compute(&|rows| bar.set_position(rows as u64))?;
         bar.finish_and_clear();
-        if let Some(path) = plot {
-            plane.figure()?.save(path)?;
+        if let Some(plot) = plot {
+            plot.write(&plane.figure()?)?;
         }
         let print = &self.output.print;
         let (rows, format) = (print.rows(), print.format());

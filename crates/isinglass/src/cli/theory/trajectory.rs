@@ -35,8 +35,8 @@ impl Args {
     pub fn run(self) -> Result<(), CliError> {
         let plot = self.output.plot()?;
         let signals = self.question.follow()?;
-        if let Some(path) = plot {
-            signals.figure().save(path)?;
+        if let Some(plot) = plot {
+            plot.write(&signals.figure())?;
         }
         self.output.print.print(signals.answer())
     }
