@@ -51,7 +51,7 @@ pub fn command_line(arguments: impl IntoIterator<Item = impl Into<OsString> + Cl
         // The reader of our output has gone away, as `head` does: nothing is wrong.
         Err(CliError::Output(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => 0,
         Err(error @ (CliError::Stopped { .. } | CliError::SweepStopped { .. })) => {
-            eprintln!("{error}");
+            let _ = writeln!(io::stderr(), "{error}");
             error.exit_code()
         }
         Err(error) => {
@@ -220,7 +220,7 @@ pub enum CliError {
         signal: u8,
     },
     /// A sweep has come to its end, but some of its cells have not.
-    #[error("{failed} of {cells} cells failed: `isinglass sweep status {}` shows why; --retry-failed runs them again", shell::path(.directory))]
+    #[error("{failed} of {cells} cells failed: `isinglass sweep status {}` says why, --retry-failed runs them again", shell::path(.directory))]
     CellsFailed {
         /// Cells with an error.
         failed: usize,
@@ -230,7 +230,7 @@ pub enum CliError {
         directory: PathBuf,
     },
     /// Cells that a figure needs wait in a queue, to be run elsewhere.
-    #[error("{cells} cells of {} are queued or running on Slurm: run this again once `isinglass sweep status {}` shows them done, or cancel their jobs", .directory.display(), shell::path(.directory))]
+    #[error("{cells} cells of {} are in Slurm's queue or running: run this again once `isinglass sweep status {}` shows them done, or cancel their jobs", .directory.display(), shell::path(.directory))]
     Queued {
         /// How many.
         cells: usize,
