@@ -242,7 +242,7 @@ pub enum CliError {
         directory: PathBuf,
     },
     /// Cells that a figure needs wait in a queue, to be run elsewhere.
-    #[error("{cells} cells of {} are queued or running on Slurm: run this again once `isinglass sweep status {}` shows them done, or cancel their jobs", .directory.display(), shell::path(.directory))]
+    #[error("{cells} cells of {} are in Slurm's queue or running: run this again once `isinglass sweep status {}` shows them done, or cancel their jobs", .directory.display(), shell::path(.directory))]
     Queued {
         /// How many.
         cells: usize,
@@ -291,8 +291,8 @@ fn cells_failed(failed: usize, damaged: usize, refused: usize, cells: usize, dir
     let counts: Vec<String> =
         parts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} of {cells} cells {what}")).collect();
     let directory = shell::path(directory);
-    let again = if failed + damaged > 0 { "; --retry-failed runs them again" } else { "" };
-    let where_to = if failed + damaged > 0 { format!(": `isinglass sweep status {directory}` shows why") } else { String::new() };
+    let again = if failed + damaged > 0 { ", --retry-failed runs them again" } else { "" };
+    let where_to = if failed + damaged > 0 { format!(": `isinglass sweep status {directory}` says why") } else { String::new() };
     format!("{}{where_to}{again}", counts.join(", "))
 }
 

@@ -114,7 +114,7 @@ fn phase_diagram_shows_what_is_left_at_a_depth() {
 fn what_has_no_answer_is_refused_with_a_reason() {
     let scratch = Scratch::new("carry");
     for (args, reason) in [
-        ("theory map --sigma-m2 0.5 --carry", "another one in every layer"),
+        ("theory map --sigma-m2 0.5 --carry", "differs from layer to layer"),
         ("theory critical-line --carry", "no critical line"),
         ("theory point --model continuous --neuron relu --sigma-w2 1 --carry", "no power laws"),
         ("theory advise --model continuous --neuron linear --depth 5 --carry", "no power laws"),

@@ -39,14 +39,14 @@ fn a_packed_network_is_as_good_as_evaluate_says() {
     let home = trained("pack", "--goal surrogate");
     for checkpoint in ["last", "best"] {
         let result = home.json(&format!("pack a --checkpoint {checkpoint} -o m.safetensors"));
-        assert_eq!(keys(&result), ["file", "bytes", "shape", "networks", "checked_images", "accuracy", "images"]);
+        assert_eq!(keys(&result), ["file", "bytes", "shape", "networks", "checked_images", "accuracy", "images", "path"]);
         assert_eq!((&result["shape"], &result["networks"], &result["images"]), (&"64-33×2-10".into(), &1.into(), &100.into()));
         assert_eq!(result["bytes"], home.read("m.safetensors").len());
         assert!(result["checked_images"].as_u64().unwrap() > 100);
         let evaluated = &home.json(&format!("evaluate a --checkpoint {checkpoint}"))["test"]["binary"]["accuracy"];
         assert_eq!(&result["accuracy"], evaluated);
         let predicted = home.json("predict m.safetensors --data mnist --data-dir data");
-        assert_eq!(keys(&predicted), ["accuracy", "images", "correct", "data", "networks"]);
+        assert_eq!(keys(&predicted), ["accuracy", "images", "correct", "data", "networks", "predictions"]);
         assert_eq!((&predicted["accuracy"], &predicted["images"]), (evaluated, &100.into()));
         let correct = predicted["correct"].as_u64().unwrap() as f64;
         assert_eq!(predicted["accuracy"], correct / 100.0);

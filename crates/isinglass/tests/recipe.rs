@@ -84,7 +84,7 @@ fn a_recipe_ends_with_a_packed_network_and_its_accuracy() {
     assert!(summary.get("packed").is_none());
 
     let result = home.json(&format!("train --recipe mnist-501 {SMALL} --out b"));
-    assert_eq!(keys(&result["packed"]), ["file", "bytes", "accuracy", "correct", "images"]);
+    assert_eq!(keys(&result["packed"]), ["file", "bytes", "accuracy", "correct", "images", "path"]);
     let predicted = home.json("predict b/model.safetensors");
     for key in ["accuracy", "correct", "images"] {
         assert_eq!(result["packed"][key], predicted[key], "{key}");

@@ -224,7 +224,7 @@ fn a_scheduler_that_does_not_answer_is_told_and_nothing_is_submitted_blindly() {
     home.write("silence", b"");
     let output = home.run("sweep status a --format json");
     let message = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.success() && message.contains("by the files alone: squeue failed: Unable to contact"), "{message}");
+    assert!(output.status.success() && message.contains("showing on-disk state only: squeue failed: Unable to contact"), "{message}");
     let status: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((&status["waiting"], &status["queued"], &status["jobs"][0]["job"]), (&8.into(), &Value::Null, &"41".into()));
     let message = home.fails("sweep submit grid.toml --out a --slurm --quiet", 1);

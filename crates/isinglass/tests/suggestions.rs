@@ -32,7 +32,7 @@ fn misspelt_words_are_answered_with_the_nearest() {
         assert!(message.contains(part), "{args}: {message}");
     }
     // Nothing is suggested where nothing is near.
-    for args in ["train --surrogate magic", "train --data imagenet", "theory point --model quantum --sigma-m2 0.9", "train --frobnicate"] {
+    for args in ["train --surrogate magic", "train --data imagenet", "theory point --model quantum --sigma-m2 0.9"] {
         let message = home.fails(args, 2);
         assert!(!message.contains("did you mean") && !message.contains("similar"), "{args}: {message}");
     }

@@ -186,7 +186,7 @@ fn a_cell_that_fails_keeps_its_error_and_stops_nobody() {
     let output = home.run("sweep run grid.toml --out a --quiet");
     let message = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{message}");
-    assert_eq!(message, "error: 2 of 4 cells failed: `isinglass sweep status a` shows why; --retry-failed runs them again\n");
+    assert_eq!(message, "error: 2 of 4 cells failed: `isinglass sweep status a` says why, --retry-failed runs them again\n");
     let rows = home.json("sweep collect a");
     for row in rows["cells"].as_array().unwrap() {
         let fails = row["lr"].as_f64().unwrap() > 1.0;

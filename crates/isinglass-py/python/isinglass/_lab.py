@@ -183,7 +183,7 @@ def command(name: str, /, *arguments: str | os.PathLike[str], **flags: Any) -> A
         words.append("--" + flag.replace("_", "-"))
         if value is not True:
             words.append(",".join(str(item) for item in value) if isinstance(value, (list, tuple, np.ndarray)) else str(value))
-    takes_format = name.split()[0] not in ("report", "reproduce") and "format" not in flags
+    takes_format = name.split()[0] not in ("report", "reproduce", "man", "completions") and "format" not in flags
     result = subprocess.run([*words, *(["--format", "json"] if takes_format else [])], capture_output=True, text=True, check=False)
     if result.returncode != 0:
         sentence = result.stderr.strip().rpartition("\n")[2].removeprefix("error: ")

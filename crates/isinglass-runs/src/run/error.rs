@@ -33,7 +33,7 @@ pub enum RunError {
         source: io::Error,
     },
     /// The directory holds no run.
-    #[error("{} holds no run: config.toml not found", .0.display())]
+    #[error("{} holds no run: there is no config.toml in it", .0.display())]
     NoRun(PathBuf),
     /// The run has no checkpoint to look at.
     #[error("{} holds no {file}: no epoch has been finished; resume the run with `isinglass resume {}`", .directory.display(), shell::path(.directory))]
@@ -61,7 +61,7 @@ pub enum RunError {
     #[error("{0}")]
     Setting(String),
     /// The checkpoint was made with other settings than `config.toml` holds now.
-    #[error("{}: these are not the settings the run was started with ({what}); restore the file, or start another run", .path.display())]
+    #[error("{}: these are not the settings the run began with ({what}); restore the file, or start another run", .path.display())]
     ConfigChanged {
         /// The file.
         path: PathBuf,

@@ -47,7 +47,7 @@ pub enum SweepError {
         count: usize,
     },
     /// The directory holds no sweep.
-    #[error("{} holds no sweep: {} not found", .0.display(), super::SWEEP)]
+    #[error("{} holds no sweep: there is no {} in it", .0.display(), super::SWEEP)]
     NoSweep(PathBuf),
     /// The directory holds something else.
     #[error("{} is not empty and holds no sweep: choose another directory with --out", .0.display())]

@@ -60,7 +60,7 @@ impl Args {
     pub fn run(self) -> Result<(), CliError> {
         replace::check_packed_target(&self.output)?;
         if PackedFile::open_if_packed(self.subject.path())?.is_some() {
-            return Err(usage(format!("{} is already packed", self.subject.path().display())));
+            return Err(usage(format!("{} is packed already", self.subject.path().display())));
         }
         let (checkpoint, data) = self.subject.load_with_data_at_hand()?;
         let seed = self.seed.unwrap_or(checkpoint.train_config().seed);

@@ -174,7 +174,7 @@ impl Args {
 
     fn submit(&self, study: &Study, plans: &[Plan], data: &SweepData) -> Result<(), CliError> {
         if plans.is_empty() {
-            return Err(usage("these figures need no training: omit --slurm"));
+            return Err(usage("these figures need no training: leave out --slurm"));
         }
         Sweep::check_slurm().map_err(SweepError::from)?;
         let options = SubmitOptions {

@@ -134,7 +134,7 @@ impl Args {
         let chosen = self.output.print.rows();
         if self.carry.carry && chosen == Some("map") {
             return Err(usage(
-                "--rows map: carried fields have no single correlation map, it differs from layer to layer; use layers, jacobians or overall",
+                "--rows map: carried fields have no correlation map, since it differs from layer to layer; use layers, jacobians or overall",
             ));
         }
         let simulation = self.simulation()?;

@@ -104,11 +104,11 @@ impl Ending {
             Self::NoBits(_) => Value::Null,
             Self::Packed(packed) => json!({
                 "file": packed.file.display().to_string(),
-                "path": packed.file.display().to_string(),
                 "bytes": packed.bytes,
                 "accuracy": packed.score.accuracy(),
                 "correct": packed.score.correct,
                 "images": packed.score.examples,
+                "path": packed.file.display().to_string(),
             }),
         };
         result.insert("packed".to_owned(), packed);
