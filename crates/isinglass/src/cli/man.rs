@@ -43,7 +43,7 @@ impl Args {
 
 fn page(command: Command) -> io::Result<Vec<u8>> {
     let mut page = Vec::new();
-    Man::new(command).source(format!("isinglass {}", env!("CARGO_PKG_VERSION"))).manual("isinglass manual").render(&mut page)?;
+    Man::new(command).source(format!("isinglass {}", env!("CARGO_PKG_VERSION"))).date(" ").manual("isinglass manual").render(&mut page)?;
     Ok(page)
 }
 

@@ -129,7 +129,7 @@ pub fn introduce(ready: &Ready, config: &RunConfig, data: &Dataset, directory: &
     let variance = init.sigma_m2.map(|sigma2| format!(", {symbol} = {}", digits(sigma2))).unwrap_or_default();
     tell(&format!("{drawn:7}  {}{variance}, σ_b² = {}: {}", init.distribution, digits(init.sigma_b2), init.reason));
     tell(&format!(
-        "data     {}: {} examples to train with, {} held out, {} to test with",
+        "data     {}: {} training, {} validation and {} test examples",
         data.name,
         grouped(ready.train),
         grouped(ready.validation),
