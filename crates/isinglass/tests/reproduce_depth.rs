@@ -85,7 +85,7 @@ fn the_depth_curve_has_four_lines_and_the_use_of_every_layer() {
     for (name, row) in [("carried", &layers[0]), ("carried", &layers[4]), ("plain", &layers[8])] {
         let cells = std::fs::read_dir(scratch.path(&format!("figures/sweeps/depth-use-{name}/cells"))).unwrap();
         let cells = cells.map(|cell| serde_json::from_slice(&std::fs::read(cell.unwrap().path()).unwrap()).unwrap());
-        let cell: Value = cells.into_iter().find(|cell: &Value| cell["axes"]["seed"].to_string() == row[5]).unwrap();
+        let cell: Value = cells.into_iter().find(|cell: &Value| cell["axes"]["seed"] == number(&row[5])).unwrap();
         assert_eq!(cell["result"]["test"]["binary"]["accuracy"], number(&row[4]), "{name}");
         assert_eq!(cell["result"]["layers"][0]["flip_ratio"], number(&row[2]), "{name}");
     }

@@ -2,8 +2,8 @@
 
 use isinglass_runs::words::{percent, points};
 
-use super::super::judgement::{Judgement, PerSeed, Ruling, at_least};
 use super::{differences, interval};
+use crate::reproduce::judgement::{Judgement, PerSeed, Ruling, at_least};
 
 /// One accuracy is above another: the interval of the differences, seed by seed, is above zero.
 pub(in crate::reproduce) fn is_better(accuracies: &PerSeed<f64>, than: &PerSeed<f64>) -> Ruling {
@@ -20,9 +20,9 @@ pub(in crate::reproduce) fn is_better(accuracies: &PerSeed<f64>, than: &PerSeed<
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::judgement::Undecided;
-    use super::super::super::record::Verdict::{DoesNotHold, Holds, NotDecided};
     use super::*;
+    use crate::reproduce::judgement::Undecided;
+    use crate::reproduce::record::Verdict::{DoesNotHold, Holds, NotDecided};
 
     #[test]
     fn differences_are_judged_seed_by_seed() {

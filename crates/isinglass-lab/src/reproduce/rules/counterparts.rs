@@ -2,9 +2,9 @@
 
 use isinglass_runs::words::percent;
 
-use super::super::judgement::{Judgement, PerSeed, Ruling, at_most};
-use super::super::record::Verdict;
 use super::{differences, interval};
+use crate::reproduce::judgement::{Judgement, PerSeed, Ruling, at_most};
+use crate::reproduce::record::Verdict;
 
 /// What more samples must gain.
 const CLOSER: f64 = 0.005;
@@ -42,9 +42,9 @@ pub(in crate::reproduce) fn about_the_same(distance: &PerSeed<f64>, details: &st
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::judgement::Undecided;
-    use super::super::super::record::Verdict::{DoesNotHold, Holds, HoldsInPart, NotDecided};
     use super::*;
+    use crate::reproduce::judgement::Undecided;
+    use crate::reproduce::record::Verdict::{DoesNotHold, Holds, HoldsInPart, NotDecided};
 
     fn seeds(mean: f64, spread: f64) -> PerSeed<f64> {
         Ok(vec![mean - spread, mean + spread, mean])

@@ -4,10 +4,10 @@
 
 use isinglass_runs::words::{percent, points};
 
-use super::super::interval::Interval;
-use super::super::judgement::{Judgement, PerSeed, Ruling, Tally, Undecided, at_least, at_most, exceeds};
-use super::super::plane::TRAINED;
 use super::{differences, interval};
+use crate::reproduce::interval::Interval;
+use crate::reproduce::judgement::{Judgement, PerSeed, Ruling, Tally, Undecided, at_least, at_most, exceeds};
+use crate::reproduce::plane::TRAINED;
 
 /// What deep networks may lose against shallow ones, and still count as equally good.
 pub(in crate::reproduce) const KEPT: f64 = 0.005;

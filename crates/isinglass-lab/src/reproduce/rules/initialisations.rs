@@ -2,9 +2,9 @@
 
 use isinglass_runs::words::percent;
 
-use super::super::judgement::{Judgement, PerSeed, Ruling, Undecided, at_least};
-use super::super::plane::TRAINED;
 use super::{differences, interval};
+use crate::reproduce::judgement::{Judgement, PerSeed, Ruling, Undecided, at_least};
+use crate::reproduce::plane::TRAINED;
 
 /// What the critical initialisation must be ahead by, and for the claim to hold in part.
 const AHEAD: f64 = 0.2;
@@ -36,8 +36,8 @@ pub(in crate::reproduce) fn poor_beside_critical(names: &[&str], accuracies: &[P
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::record::Verdict::{DoesNotHold, Holds, HoldsInPart, NotDecided};
     use super::*;
+    use crate::reproduce::record::Verdict::{DoesNotHold, Holds, HoldsInPart, NotDecided};
 
     #[test]
     fn initialisations_are_poor_only_beside_one_that_trains() {

@@ -2,11 +2,11 @@
 
 use isinglass_runs::words::percent;
 
-use super::super::interval::Interval;
-use super::super::judgement::{Judgement, PerSeed, Ruling, Undecided};
-use super::super::plane::TRAINED;
-use super::super::rank::rank_correlation;
-use super::super::record::Verdict;
+use crate::reproduce::interval::Interval;
+use crate::reproduce::judgement::{Judgement, PerSeed, Ruling, Undecided};
+use crate::reproduce::plane::TRAINED;
+use crate::reproduce::rank::rank_correlation;
+use crate::reproduce::record::Verdict;
 
 /// With fewer places there is no pattern.
 const FEWEST: usize = 4;
@@ -76,8 +76,8 @@ fn likeness(reference: &[f64], pattern: &[f64]) -> Option<Likeness> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::record::Verdict::{DoesNotHold, Holds, HoldsInPart, NotDecided};
     use super::*;
+    use crate::reproduce::record::Verdict::{DoesNotHold, Holds, HoldsInPart, NotDecided};
 
     const ADAM: [f64; 4] = [0.1, 0.4, 0.6, 0.9];
 

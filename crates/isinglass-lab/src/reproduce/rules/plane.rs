@@ -2,12 +2,12 @@
 
 use isinglass_runs::words::percent;
 
-use super::super::censored::Censored;
-use super::super::interval::Interval;
-use super::super::judgement::{Judgement, PerSeed, Ruling, Tally, Undecided, exceeds};
-use super::super::plane::{Reached, TRAINED};
-use super::super::rank::rank_correlation;
-use super::super::record::Verdict;
+use crate::reproduce::censored::Censored;
+use crate::reproduce::interval::Interval;
+use crate::reproduce::judgement::{Judgement, PerSeed, Ruling, Tally, Undecided, exceeds};
+use crate::reproduce::plane::{Reached, TRAINED};
+use crate::reproduce::rank::rank_correlation;
+use crate::reproduce::record::Verdict;
 
 /// With fewer values of `σ_m²` nothing is said about a trend.
 const FEWEST_FOR_A_TREND: usize = 4;

@@ -2,10 +2,10 @@
 
 use isinglass_runs::words::percent;
 
-use super::super::censored::Censored;
-use super::super::interval::Interval;
-use super::super::judgement::{Judgement, PerSeed, Ruling, Tally, Undecided, at_most, exceeds};
 use super::{differences, interval};
+use crate::reproduce::censored::Censored;
+use crate::reproduce::interval::Interval;
+use crate::reproduce::judgement::{Judgement, PerSeed, Ruling, Tally, Undecided, at_most, exceeds};
 
 /// What a fraction must grow by.
 const GROWN: f64 = 0.01;
@@ -68,8 +68,8 @@ pub(in crate::reproduce) fn falls(what: &str, Change { before, after }: Change<'
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::record::Verdict::{DoesNotHold, Holds, HoldsInPart, NotDecided};
     use super::*;
+    use crate::reproduce::record::Verdict::{DoesNotHold, Holds, HoldsInPart, NotDecided};
 
     #[test]
     fn samples_beyond_the_most_that_were_tried_count_as_more() {

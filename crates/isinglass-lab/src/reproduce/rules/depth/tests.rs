@@ -1,5 +1,5 @@
-use super::super::super::record::Verdict::{self, DoesNotHold, Holds, HoldsInPart, NotDecided};
 use super::*;
+use crate::reproduce::record::Verdict::{self, DoesNotHold, Holds, HoldsInPart, NotDecided};
 
 /// Accuracies that differ by so much from seed to seed.
 fn seeds(mean: f64, spread: f64) -> PerSeed<f64> {
