@@ -16,6 +16,8 @@
 use std::io::{BufRead, Cursor, Read};
 use std::path::Path;
 
+use isinglass_files::number;
+
 use crate::files::{Kind, in_file, kind};
 use crate::{Error, Pixels, contents, csv, idx, npy};
 
@@ -97,7 +99,7 @@ fn byte(value: f32, row: usize, column: usize) -> Result<u8, Error> {
     if value.fract() == 0.0 && (0.0..=255.0).contains(&value) {
         return Ok(value as u8);
     }
-    Err(Error::Images(format!("{value} in row {row}, column {column}: the network takes grey values, whole numbers from 0 to 255")))
+    Err(Error::Images(format!("{} in row {row}, column {column}: the network takes grey values, whole numbers from 0 to 255", number(value))))
 }
 
 fn read_png(from: &mut dyn BufRead, (height, width): (usize, usize)) -> Result<Vec<u8>, Error> {

@@ -45,6 +45,12 @@ fn impossible_settings_are_one_sentence_and_leave_nothing() {
         ("--anneal-from 1", "anneal-from = 1"),
         ("--beta 0.5", "beta = 0.5"),
         ("--tau 0", "tau = 0"),
+        ("--tau 1e30", "tau = 1e30: the scale of the logits must be above 0 and at most 1e9"),
+        ("--init two-point --sigma-b2 1e300", "σ_b² = 1e300"),
+        ("--surrogate continuous --init two-point --sigma-m2 1e300", "σ_w² = 1e300: the variance of weights is at most 1e12"),
+        ("--beta 1e300", "beta = 1e300: must be"),
+        ("--lr -1e300", "lr = -1e300: must be"),
+        ("--weight-decay 1e300", "weight-decay = 1e300: must be"),
         ("--train-fraction 0", "train-fraction = 0"),
         ("--train-fraction 2", "train-fraction = 2"),
         ("--validation 1", "validation = 1"),
@@ -144,6 +150,19 @@ fn a_diverging_loss_is_an_error_and_the_last_good_checkpoint_stays() {
     assert!(home.path("x/last.safetensors").exists() && !home.path("x/summary.json").exists());
     assert_eq!(home.fails("resume x --quiet", 1), message, "it is the same again");
     home.json("inspect x");
+}
+
+#[test]
+fn what_overflows_before_anything_is_learned_is_named() {
+    let home = scratch("overflow");
+    for (args, names) in [
+        ("--surrogate continuous --tau 1e9", "tau = 1e9 is too large"),
+        ("--surrogate continuous --init two-point --sigma-m2 1 --sigma-b2 1e12 --tau 1e5", "sigma-b2 = 1e12 is too large"),
+    ] {
+        let message = home.fails(&format!("{SMALL} {args} --out x"), 2);
+        assert!(message.contains(names) && !message.contains("smaller learning rate"), "{args}: {message}");
+        std::fs::remove_dir_all(home.path("x")).unwrap();
+    }
 }
 
 /// With room for the first checkpoint's settings only, then with enough: as on a disk that was full and no longer is.

@@ -202,7 +202,7 @@ impl RunConfig {
     ///
     /// [`RunError::Read`] and [`RunError::Config`].
     pub fn read(path: &Path) -> Result<Self, RunError> {
-        let text = std::fs::read_to_string(path).map_err(RunError::read(path))?;
+        let text = isinglass_files::read_to_string(path).map_err(RunError::read(path))?;
         let mut config = Self::from_toml(&text).map_err(|reason| RunError::Config { path: path.to_owned(), reason })?;
         let directory = isinglass_files::directory_of(path);
         for file in config.paths() {

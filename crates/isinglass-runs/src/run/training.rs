@@ -101,7 +101,7 @@ impl Run {
 
         let progress = trainer.progress();
         let notices = match &begin {
-            Some((_, reach)) => reach.notice(&train_config, progress).into_iter().collect(),
+            Some((_, reach)) => reach.notice(&train_config, progress).into_iter().chain(data.notices()).collect(),
             None => notices_of(&lines[0]),
         };
         let ready = Ready {
@@ -206,6 +206,7 @@ impl Run {
             "config": self.config().to_json(),
             "data": {
                 "name": data.name,
+                "published": data.is_published(),
                 "inputs": data.train.image_len(),
                 "classes": data.classes,
                 "train": ready.train,

@@ -12,6 +12,7 @@ use super::messages::printable;
 use super::output::{FormatArgs, ThreadsArgs, print_line, usage};
 use super::packed::{ModelArgs, inputs_of};
 use super::predictions::Predictions;
+use super::run::progress::tell_notices;
 use super::{CliError, Format};
 
 /// Predicts classes with a packed network.
@@ -135,7 +136,9 @@ impl Args {
             return Err(usage(format!("the network was packed with images of your own ({name}): say with --test-images which to look at")));
         }
         let config = RunConfig { data: Some(name.clone()), ..RunConfig::default() };
-        Ok((name.clone(), config.load_data(self.data_dir.as_deref())?.test))
+        let data = config.load_data(self.data_dir.as_deref())?;
+        tell_notices(&data);
+        Ok((name.clone(), data.test))
     }
 }
 
