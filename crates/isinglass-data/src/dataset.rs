@@ -100,11 +100,9 @@ impl Dataset {
         let foreign = self.foreign.as_deref().unwrap_or_default();
         let Some(directory) = foreign.first().and_then(|path| path.parent()) else { return Vec::new() };
         let names: Vec<_> = foreign.iter().filter_map(|path| path.file_name()).map(|name| name.to_string_lossy()).collect();
-        let (are, those) = if names.len() == 1 { ("is not the file", "it") } else { ("are not the files", "them") };
+        let are = if names.len() == 1 { "is not the file" } else { "are not the files" };
         let (files, directory, name) = (names.join(", "), directory.display(), &self.name);
-        vec![format!(
-            "{files} in {directory} {are} published as {name} (SHA-256 differs): results are not those of {name}; if that is not intended, remove {those} and run `isinglass data fetch {name}`"
-        )]
+        vec![format!("{files} in {directory} {are} published as {name} (SHA-256 differs): results are not those of {name}")]
     }
 }
 

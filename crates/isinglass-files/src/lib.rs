@@ -33,6 +33,6 @@ pub use hex::hex;
 pub use new_file::{NewFile, check, rename, write, write_with};
 pub use number::number;
 #[cfg(feature = "std")]
-pub use path::{directory_of, open, read, read_to_string};
+pub use path::{directory_of, open, read, read_safetensors, read_to_string};
 #[cfg(feature = "std")]
 pub use temporary::{is_temporary, is_temporary_of};

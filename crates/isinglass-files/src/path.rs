@@ -21,7 +21,7 @@ pub fn directory_of(path: &Path) -> &Path {
 
 /// Opens a file for reading, unless it is something that is not read as a file is: opening a named pipe would wait for ever, and a device may never end.
 ///
-/// What the process was given open already, such as `/dev/stdin` or `/dev/fd/63`, is read whatever it is.
+/// What the process was given open already, such as `/dev/stdin` or `/dev/fd/63`, is read whatever it is, and `/dev/null` is empty.
 ///
 /// # Errors
 ///
@@ -32,9 +32,12 @@ pub fn open(path: impl AsRef<Path>) -> io::Result<File> {
     if metadata.is_dir() {
         return Err(io::ErrorKind::IsADirectory.into());
     }
-    let is_given = cfg!(unix) && (path == Path::new("/dev/stdin") || path.starts_with("/dev/fd") || path.starts_with("/proc/self/fd"));
+    let is_given = ["/dev/stdin", "/dev/null", "/dev/fd", "/proc/self/fd"].iter().any(|given| cfg!(unix) && path.starts_with(given));
     if !metadata.is_file() && !is_given {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "a pipe or a device, not a regular file; write its contents to a file first"));
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "a pipe or a device, not a regular file; write its contents to a file first",
+        ));
     }
     File::open(path)
 }
@@ -47,6 +50,26 @@ pub fn open(path: impl AsRef<Path>) -> io::Result<File> {
 pub fn read(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open(path)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// The contents of a safetensors file, or the first bytes of a file that cannot be one, however long it is.
+///
+/// # Errors
+///
+/// Those of [`read`].
+pub fn read_safetensors(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
+    /// That of the format's own library.
+    const LONGEST_HEADER: u64 = 100_000_000;
+    let mut file = open(path)?;
+    let mut bytes = Vec::new();
+    // The length of the header, then the header, which is JSON.
+    file.by_ref().take(9).read_to_end(&mut bytes)?;
+    if let Some((length, [b'{'])) = bytes.split_first_chunk()
+        && u64::from_le_bytes(*length) <= LONGEST_HEADER
+    {
+        file.read_to_end(&mut bytes)?;
+    }
     Ok(bytes)
 }
 

@@ -66,7 +66,10 @@ impl Schedule {
     fn check(self) -> Result<(), Error> {
         match self {
             Self::Step { epochs, factor } if epochs == 0 || !(factor > 0.0 && factor <= 1.0) => {
-                Err(Error::config(format!("schedule {self}: the number of epochs must be at least 1 and the factor in (0, 1]")))
+                let factor = number(factor);
+                Err(Error::config(format!(
+                    "schedule step:{epochs}:{factor}: the number of epochs must be at least 1 and the factor in (0, 1]"
+                )))
             }
             _ => Ok(()),
         }

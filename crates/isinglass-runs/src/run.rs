@@ -32,6 +32,7 @@ mod evaluation;
 mod fit;
 mod inspection;
 pub(crate) mod lock;
+pub mod memory;
 mod metrics;
 pub(crate) mod name;
 mod picture;

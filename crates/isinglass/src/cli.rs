@@ -245,6 +245,7 @@ impl From<isinglass_lab::reproduce::ReproduceError> for CliError {
 impl CliError {
     /// 2 for what the user can change, 1 for what went wrong on the way.
     pub fn exit_code(&self) -> u8 {
+        use isinglass_lab::chart::ChartError;
         use isinglass_lab::replace::ReplaceError;
         use isinglass_lab::report::ReportError;
         use isinglass_lab::reproduce::ReproduceError;
@@ -260,7 +261,7 @@ impl CliError {
             Self::Data(error) if went_wrong_on_the_way(error) => 1,
             Self::Run(error) if broke_off(error) => 1,
             Self::Net(isinglass_net::Error::PackedDiffers { .. }) | Self::Replace(ReplaceError::Write { .. }) => 1,
-            Self::Report(ReportError::Write { .. }) => 1,
+            Self::Report(ReportError::Write { .. }) | Self::Chart(ChartError::Write { .. }) => 1,
             Self::Sweep(SweepError::Write { .. })
             | Self::CellsFailed { .. }
             | Self::Queued { .. }

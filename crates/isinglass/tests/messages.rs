@@ -39,7 +39,10 @@ fn commands_do_their_work_if_nothing_can_be_said() {
 fn text_from_files_cannot_steer_the_terminal() {
     let home = Scratch::new("hostile");
     home.small_table();
-    home.write("words.csv", home.text("train.csv").replace("\n0,", "\n\u{1b}[2Jzero,").replace("\n1,", "\none,").replace("\n2,", "\ntwo,").as_bytes());
+    home.write(
+        "words.csv",
+        home.text("train.csv").replace("\n0,", "\n\u{1b}[2Jzero,").replace("\n1,", "\none,").replace("\n2,", "\ntwo,").as_bytes(),
+    );
     home.succeeds("train --train-images words.csv --test-images words.csv --width 9 --depth 1 --epochs 1 --quiet --out a");
     home.succeeds("pack a -o model.safetensors");
     let mut model = PackedModel::load(home.path("model.safetensors")).unwrap();

@@ -201,3 +201,25 @@ fn impossible_numbers_of_threads_and_epochs_are_refused() {
     assert!(scratch.fails("train --threads 100000", 2).contains("1024"));
     assert!(scratch.fails("train --epochs 18446744073709551615", 2).contains("epochs"));
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn networks_that_do_not_fit_the_memory_are_refused() {
+    let home = scratch("memory");
+    let message = home.fails(&format!("{SMALL} --width 1048576 --depth 12 --out x"), 2);
+    assert!(message.contains("GiB of memory are free; use narrower or fewer layers"), "{message}");
+    assert!(!home.path("x").exists());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn names_that_settings_cannot_hold_are_refused() {
+    use std::os::unix::ffi::OsStrExt;
+    let home = scratch("names");
+    let name = std::ffi::OsStr::from_bytes(b"table-\xff.csv");
+    std::fs::write(home.path(".").join(name), "0,1.5\n1,2.5\n0,1.5\n1,2.5\n").unwrap();
+    let output = home.command("train --width 3 --out x --train-images").arg(name).arg("--test-images").arg(name).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(2) && said.contains("not UTF-8"), "{said}");
+    assert!(!home.path("x").exists());
+}

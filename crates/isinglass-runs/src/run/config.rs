@@ -242,6 +242,13 @@ impl RunConfig {
         }
         for path in self.paths() {
             *path = std::path::absolute(&*path).map_err(RunError::read(path))?;
+            // The settings are text, and so is what tells one run from another.
+            if path.to_str().is_none() {
+                return Err(RunError::Setting(format!(
+                    "{}: the name is not UTF-8, and settings hold only such names; rename or link it",
+                    path.display()
+                )));
+            }
         }
         if self.hidden.is_some() && (self.depth.is_some() || self.width.is_some()) {
             return setting(

@@ -146,8 +146,9 @@ impl Serialize for Objects<'_> {
 fn objects(first: usize, prediction: &Prediction) -> Vec<Record> {
     let object = |(index, &class): (usize, &usize)| {
         let probabilities = prediction.probabilities_of(index);
-        let mut object =
-            to_record(&json!({"image": first + index, "class": class, "probability": probabilities[class], "probabilities": probabilities}));
+        let mut object = to_record(
+            &json!({"image": first + index, "class": class, "probability": probabilities[class], "probabilities": probabilities}),
+        );
         if let Some(name) = prediction.name(index) {
             object.insert("name".to_owned(), name.into());
         }

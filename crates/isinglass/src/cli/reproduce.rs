@@ -12,8 +12,8 @@ use isinglass_lab::sweep::slurm::{Jobs, Packing, Standing, SubmitOptions};
 use isinglass_lab::sweep::{Sweep, SweepData, SweepError};
 
 use super::answer::{Answer, Record, number};
-use super::output::{program, usage};
 use super::messages::tell;
+use super::output::{program, usage};
 use super::run::progress::bar;
 use super::sweep::progress::duration;
 use super::sweep::submit::{ResourceArgs, counted};

@@ -98,6 +98,7 @@ impl Args {
             ));
         }
         let config = config.resolved_for(&data)?;
+        config.check_memory(&data)?;
         if let Some(recipe) = config.recipe.as_deref().map(Recipe::find).transpose()? {
             let published = recipe.published().map_or(String::new(), |published| format!("; compare {published}"));
             self.perform.say(&format!("recipe   {}: {}{published}", recipe.name(), recipe.about()));

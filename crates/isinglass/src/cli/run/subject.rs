@@ -10,8 +10,8 @@ use isinglass_net::{Checkpoint, Partition};
 use super::data::DataArgs;
 use crate::cli::CliError;
 use crate::cli::messages::tell;
-use crate::cli::run::progress::tell_notices;
 use crate::cli::output::usage;
+use crate::cli::run::progress::tell_notices;
 
 /// Which network.
 #[derive(Debug, clap::Args)]

@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use super::jobs::{describe_jobs, job_rows};
 use crate::cli::answer::{Answer, Record};
-use crate::cli::output::FormatArgs;
 use crate::cli::messages::tell;
+use crate::cli::output::FormatArgs;
 use crate::cli::{CliError, Format};
 
 /// What is done, running, failed, queued and waiting.

@@ -10,8 +10,8 @@ use super::progress::duration;
 use super::run::{GridArgs, load};
 use super::work::checkpoint_interval;
 use crate::cli::answer::{Answer, number};
-use crate::cli::output::{FormatArgs, program, usage};
 use crate::cli::messages::tell;
+use crate::cli::output::{FormatArgs, program, usage};
 use crate::cli::{CliError, Format};
 
 /// Submit a sweep to a cluster: the cells that are left, as a Slurm job array.
