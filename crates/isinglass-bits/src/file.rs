@@ -152,7 +152,7 @@ impl PackedModel {
     pub fn load(path: impl AsRef<std::path::Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         let name = || path.display().to_string();
-        let bytes = std::fs::read(path).map_err(|source| Error::Io { path: name(), source })?;
+        let bytes = isinglass_files::read_safetensors(path).map_err(|source| Error::Io { path: name(), source })?;
         Self::from_bytes(&bytes).map_err(|error| Error::In { path: name(), source: error.into() })
     }
 

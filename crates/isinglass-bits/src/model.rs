@@ -47,7 +47,10 @@ impl PackedModel {
     /// [`Error::Shape`] if there are no networks, or they differ in shape or in the layers that carry; [`Error::Value`] if `tau` is not finite and above 0.
     pub fn new(networks: Vec<PackedNetwork>, preprocessing: Preprocessing, tau: f64) -> Result<Self, Error> {
         if !(tau > 0.0 && tau.is_finite()) {
-            return Err(Error::Value(format!("tau = {tau}: the scale of the logits must be finite and above 0")));
+            return Err(Error::Value(format!(
+                "tau = {}: the scale of the logits must be finite and above 0",
+                isinglass_files::number(tau)
+            )));
         }
         let Some(first) = networks.first() else { return Err(Error::Shape("a model needs at least one network".into())) };
         let sizes = first.sizes();

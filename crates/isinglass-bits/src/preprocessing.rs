@@ -11,6 +11,7 @@
 
 use alloc::format;
 
+use isinglass_files::number;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
@@ -65,6 +66,7 @@ impl Preprocessing {
         if offset.is_finite() && scale.is_finite() && scale > 0.0 {
             return Ok(Self { offset, scale });
         }
+        let (offset, scale) = (number(offset), number(scale));
         Err(Error::Value(format!("preprocessing with offset {offset} and scale {scale}: both must be finite, and the scale above 0")))
     }
 

@@ -71,7 +71,10 @@ impl Quantiser {
             return Err(Error::Value(format!("column {column}: centre {}, which is not finite", centres[column])));
         }
         if let Some(column) = factors.iter().position(|factor| !(factor.is_finite() && *factor >= 0.0)) {
-            return Err(Error::Value(format!("column {column}: factor {}, which must be finite and at least 0", factors[column])));
+            return Err(Error::Value(format!(
+                "column {column}: factor {}, which must be finite and at least 0",
+                isinglass_files::number(factors[column])
+            )));
         }
         Ok(Self { centres, factors })
     }

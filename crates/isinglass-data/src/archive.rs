@@ -21,8 +21,11 @@
 
 use std::env;
 use std::ffi::OsString;
+use std::io::BufRead;
 use std::path::{Path, PathBuf};
 
+use crate::files::{read_images, read_labels};
+use crate::verified::Verified;
 use crate::{Dataset, Error, Split};
 
 /// A published data set of four IDX files.
@@ -116,7 +119,7 @@ impl Archive {
         self.members.map(|member| member.find(&self.directory(data)))
     }
 
-    /// Reads the data set from a directory of data.
+    /// Reads the data set from a directory of data. Files that are not the published ones are used as they are, and [`Dataset::notices`] says so.
     ///
     /// # Errors
     ///
@@ -128,9 +131,33 @@ impl Archive {
             let path = member.find(&directory);
             paths.push(path.ok_or_else(|| Error::Missing { name: self.name, file: member.file, directory: directory.clone() })?);
         }
-        let train = Split::read(&paths[0], Some(&paths[1]))?;
-        let test = Split::read(&paths[2], Some(&paths[3]))?;
-        Dataset::with_classes(self.name, self.classes.len(), train, test).map_err(|error| error.in_file(&directory))
+        let mut files = Files { verified: Verified::read(), foreign: Vec::new() };
+        let mut read_split = |images: usize| -> Result<Split, Error> {
+            let (height, width, pixels) = files.read(&self.members[images], &paths[images], read_images)?;
+            let labels = files.read(&self.members[images + 1], &paths[images + 1], read_labels)?;
+            Split::new(height, width, pixels, labels).map_err(|error| error.in_file(&paths[images]))
+        };
+        let (train, test) = (read_split(0)?, read_split(2)?);
+        files.verified.save();
+        let data = Dataset::with_classes(self.name, self.classes.len(), train, test).map_err(|error| error.in_file(&directory))?;
+        Ok(data.verified(files.foreign))
+    }
+}
+
+/// The files of an archive while they are read.
+struct Files {
+    verified: Verified,
+    /// Those that are not the published ones.
+    foreign: Vec<PathBuf>,
+}
+
+impl Files {
+    fn read<T>(&mut self, member: &Member, path: &Path, read: fn(&mut dyn BufRead) -> Result<T, Error>) -> Result<T, Error> {
+        let (value, is_published) = self.verified.read_member(member, path, read).map_err(|error| error.in_file(path))?;
+        if !is_published {
+            self.foreign.push(path.to_owned());
+        }
+        Ok(value)
     }
 }
 
@@ -152,17 +179,24 @@ impl Member {
 ///
 /// [`Error::NoDirectory`] if there is none of these.
 pub fn data_directory(given: Option<&Path>) -> Result<PathBuf, Error> {
-    choose_directory(given, |name| env::var_os(name).filter(|value| !value.is_empty())).ok_or(Error::NoDirectory)
+    choose_directory(given, set_variable).ok_or(Error::NoDirectory)
+}
+
+/// The user's cache, if there is one.
+pub(crate) fn user_cache() -> Option<PathBuf> {
+    choose_cache(set_variable)
+}
+
+fn set_variable(name: &str) -> Option<OsString> {
+    env::var_os(name).filter(|value| !value.is_empty())
 }
 
 fn choose_directory(given: Option<&Path>, variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    given.map(Path::to_owned).or_else(|| variable("ISINGLASS_DATA").map(PathBuf::from)).or_else(|| choose_cache(variable))
+}
+
+fn choose_cache(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let path = |name| variable(name).map(PathBuf::from);
-    if let Some(given) = given {
-        return Some(given.to_owned());
-    }
-    if let Some(data) = path("ISINGLASS_DATA") {
-        return Some(data);
-    }
     let cache = if cfg!(windows) {
         path("LOCALAPPDATA")
     } else if cfg!(target_os = "macos") {

@@ -1,6 +1,5 @@
 //! The contents of files, unpacked if they are gzipped. The first bytes of a file decide, not its name.
 
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
@@ -23,7 +22,14 @@ pub(crate) const LARGEST_LIMIT: u64 = 1 << 30;
 
 /// Opens a file for reading its contents.
 pub(crate) fn open(path: &Path) -> Result<Box<dyn BufRead>, Error> {
-    unpacked(BufReader::with_capacity(1 << 16, File::open(path).map_err(Error::Read)?))
+    unpacked(BufReader::with_capacity(1 << 16, isinglass_files::open(path).map_err(Error::Read)?))
+}
+
+/// Whether a file is gzipped.
+pub(crate) fn is_packed(path: &Path) -> Result<bool, Error> {
+    let mut start = Vec::new();
+    isinglass_files::open(path).and_then(|file| file.take(2).read_to_end(&mut start)).map_err(Error::Read)?;
+    Ok(start == GZIP)
 }
 
 /// The contents of a file.

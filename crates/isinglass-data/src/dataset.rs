@@ -15,6 +15,7 @@
 //! # Ok::<(), isinglass_data::Error>(())
 //! ```
 
+use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use crate::Error;
@@ -30,6 +31,8 @@ pub struct Dataset {
     pub train: Split,
     /// Examples for testing.
     pub test: Split,
+    /// Of a published set, the files that are not the published ones.
+    foreign: Option<Vec<PathBuf>>,
 }
 
 impl Dataset {
@@ -79,7 +82,27 @@ impl Dataset {
         }
         let floats = [&train, &test].iter().any(|split| matches!(split.pixels, Pixels::Floats(_)));
         let (train, test) = if floats { (train.into_floats(), test.into_floats()) } else { (train, test) };
-        Ok(Self { name: name.into(), classes, train, test })
+        Ok(Self { name: name.into(), classes, train, test, foreign: None })
+    }
+
+    /// The same data, of a published set; `foreign` names the files that are not the published ones.
+    pub(crate) fn verified(self, foreign: Vec<PathBuf>) -> Self {
+        Self { foreign: Some(foreign), ..self }
+    }
+
+    /// Whether these are the published data of that name: all files have the published SHA-256. `None` if nothing of that name was published.
+    pub fn is_published(&self) -> Option<bool> {
+        self.foreign.as_ref().map(Vec::is_empty)
+    }
+
+    /// What a user should know about these data, a sentence each.
+    pub fn notices(&self) -> Vec<String> {
+        let foreign = self.foreign.as_deref().unwrap_or_default();
+        let Some(directory) = foreign.first().and_then(|path| path.parent()) else { return Vec::new() };
+        let names: Vec<_> = foreign.iter().filter_map(|path| path.file_name()).map(|name| name.to_string_lossy()).collect();
+        let are = if names.len() == 1 { "is not the file" } else { "are not the files" };
+        let (files, directory, name) = (names.join(", "), directory.display(), &self.name);
+        vec![format!("{files} in {directory} {are} published as {name} (SHA-256 differs): results are not those of {name}")]
     }
 }
 

@@ -39,7 +39,7 @@ fn read_both(from: &mut dyn BufRead) -> Result<Split, Error> {
     }
 }
 
-fn read_images(from: &mut dyn BufRead) -> Result<(usize, usize, Pixels), Error> {
+pub(crate) fn read_images(from: &mut dyn BufRead) -> Result<(usize, usize, Pixels), Error> {
     match kind(from)? {
         Kind::Idx => idx::read_images(from).map(|images| (images.height, images.width, Pixels::Bytes(images.pixels))),
         Kind::Npy => npy::read_images(from),
@@ -49,7 +49,7 @@ fn read_images(from: &mut dyn BufRead) -> Result<(usize, usize, Pixels), Error> 
     }
 }
 
-fn read_labels(from: &mut dyn BufRead) -> Result<Vec<u8>, Error> {
+pub(crate) fn read_labels(from: &mut dyn BufRead) -> Result<Vec<u8>, Error> {
     match kind(from)? {
         Kind::Idx => idx::read_labels(from),
         Kind::Npy => npy::read_labels(from),

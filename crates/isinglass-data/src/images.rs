@@ -16,8 +16,13 @@
 use std::io::{BufRead, Cursor, Read};
 use std::path::Path;
 
+use isinglass_files::number;
+
 use crate::files::{Kind, in_file, kind};
 use crate::{Error, Pixels, contents, csv, idx, npy};
+
+/// Bytes from the start of a PNG file to the end of its header: signature, length, name, thirteen bytes of contents and their sum.
+const PNG_HEADER: usize = 8 + 4 + 4 + 13 + 4;
 
 /// A byte of a deflate stream unpacks to no more than this.
 const MOST_DEFLATED: usize = 1032;
@@ -97,18 +102,26 @@ fn byte(value: f32, row: usize, column: usize) -> Result<u8, Error> {
     if value.fract() == 0.0 && (0.0..=255.0).contains(&value) {
         return Ok(value as u8);
     }
-    Err(Error::Images(format!("{value} in row {row}, column {column}: the network takes grey values, whole numbers from 0 to 255")))
+    Err(Error::Images(format!(
+        "{} in row {row}, column {column}: the network takes grey values, whole numbers from 0 to 255",
+        number(value)
+    )))
 }
 
 fn read_png(from: &mut dyn BufRead, (height, width): (usize, usize)) -> Result<Vec<u8>, Error> {
     let damaged = |error: &dyn std::fmt::Display| Error::Images(format!("a damaged PNG file ({error})"));
     let mut file = Vec::new();
-    from.take(contents::LARGEST_LIMIT + 1).read_to_end(&mut file).map_err(contents::read_error)?;
-    let file_length = file.len();
-    if file_length as u64 > contents::LARGEST_LIMIT {
-        let limit = contents::LARGEST_LIMIT >> 20;
-        return Err(Error::Images(format!("a PNG file of more than {limit} MiB, the limit for pictures: save the images as .npy instead")));
+    from.take(PNG_HEADER as u64).read_to_end(&mut file).map_err(contents::read_error)?;
+    let (rows, columns) = size_of_png(&file).ok_or_else(|| damaged(&"its header is missing"))?;
+    if !rows.is_multiple_of(height) || !columns.is_multiple_of(width) {
+        return Err(Error::Images(format!(
+            "a picture of {rows} × {columns} pixels: the network takes images of {height} × {width}, one or a sheet of them without gaps"
+        )));
     }
+    // Pixels have eight bytes at most, rows one more, and there may be text and colour profiles beside them.
+    let most = (rows as u64).saturating_mul(8 * columns as u64 + 1).saturating_add(contents::SMALLEST_LIMIT).min(contents::LARGEST_LIMIT);
+    from.take(most).read_to_end(&mut file).map_err(contents::read_error)?;
+    let file_length = file.len();
     let limit = contents::limit_of(file_length as u64);
     let mut decoder = png::Decoder::new(Cursor::new(file));
     decoder.set_transformations(png::Transformations::normalize_to_color8());
@@ -116,12 +129,6 @@ fn read_png(from: &mut dyn BufRead, (height, width): (usize, usize)) -> Result<V
     // The decoder panics on a palette that ends in the middle of a colour.
     if reader.info().palette.as_ref().is_some_and(|palette| !palette.len().is_multiple_of(3)) {
         return Err(damaged(&"its palette ends in the middle of a colour"));
-    }
-    let (rows, columns) = (reader.info().height as usize, reader.info().width as usize);
-    if !rows.is_multiple_of(height) || !columns.is_multiple_of(width) {
-        return Err(Error::Images(format!(
-            "a picture of {rows} × {columns} pixels: the network takes images of {height} × {width}, one or a sheet of them without gaps"
-        )));
     }
     if rows.saturating_mul(reader.info().raw_row_length()) / MOST_DEFLATED > file_length {
         return Err(damaged(&format!("{rows} × {columns} pixels do not fit into {file_length} bytes")));
@@ -146,6 +153,13 @@ fn read_png(from: &mut dyn BufRead, (height, width): (usize, usize)) -> Result<V
         }
     }
     Ok(images)
+}
+
+/// Height and width, by the first bytes of a file.
+fn size_of_png(header: &[u8]) -> Option<(usize, usize)> {
+    let word = |at: usize| -> Option<usize> { Some(u32::from_be_bytes(header.get(at..at + 4)?.try_into().ok()?) as usize) };
+    (header.get(12..16)? == b"IHDR" && header.len() == PNG_HEADER).then_some(())?;
+    Some((word(20)?, word(16)?)).filter(|&(rows, columns)| rows > 0 && columns > 0)
 }
 
 /// The grey values of the first pixels, in their place.
@@ -221,6 +235,15 @@ mod tests {
         huge[29..33].copy_from_slice(&sum);
         assert!(read_png(&mut &huge[..], (1, 1)).unwrap_err().to_string().contains("do not fit"));
         assert!(read_png(&mut &colours[..40], (1, 3)).unwrap_err().to_string().contains("damaged PNG"));
+    }
+
+    #[test]
+    fn a_picture_is_refused_by_its_header() {
+        // However much would follow.
+        let start = png(png::ColorType::Grayscale, 6, 2, &[0; 12])[..PNG_HEADER].to_vec();
+        let endless = |start: Vec<u8>| std::io::BufReader::new(std::io::Cursor::new(start).chain(std::io::repeat(0)));
+        assert!(read_png(&mut endless(start), (2, 4)).unwrap_err().to_string().contains("2 × 6 pixels"));
+        assert!(read_png(&mut endless(b"\x89PNG\r\n\x1a\n".to_vec()), (2, 4)).unwrap_err().to_string().contains("damaged PNG"));
     }
 
     #[test]

@@ -22,6 +22,7 @@ mod contents;
 mod dataset;
 mod error;
 mod files;
+mod verified;
 
 pub mod archive;
 pub mod csv;

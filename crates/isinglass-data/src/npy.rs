@@ -15,6 +15,8 @@
 
 use std::io::Read;
 
+use isinglass_files::number;
+
 use crate::idx::{read_at_most, read_exactly};
 use crate::{Error, Pixels};
 
@@ -53,7 +55,7 @@ pub fn read_images(mut from: impl Read) -> Result<(usize, usize, Pixels), Error>
             for (at, wide) in numbers(&bytes, |number: [u8; 8]| f64::from_le_bytes(number)).enumerate() {
                 let narrow = wide as f32;
                 if !narrow.is_finite() {
-                    return Err(Error::NotFinite { value: wide.to_string(), row: at / row, column: at % row });
+                    return Err(Error::NotFinite { value: number(wide).to_string(), row: at / row, column: at % row });
                 }
                 floats.push(narrow);
             }

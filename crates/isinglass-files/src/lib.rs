@@ -13,7 +13,7 @@
 //! ```
 //!
 //! The contents go to a temporary file in the target's directory, which is synced and then renamed; see [`NewFile`] for what that guarantees.
-//! [`hex`] and [`nearest`] need no standard library, so `no_std` crates can depend on this one without default features.
+//! [`hex`], [`nearest`] and [`number`] need no standard library, so `no_std` crates can depend on this one without default features.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 
@@ -23,6 +23,7 @@ mod hex;
 mod nearest;
 #[cfg(feature = "std")]
 mod new_file;
+mod number;
 #[cfg(feature = "std")]
 mod path;
 #[cfg(feature = "std")]
@@ -32,7 +33,8 @@ pub use hex::hex;
 pub use nearest::{did_you_mean, nearest};
 #[cfg(feature = "std")]
 pub use new_file::{NewFile, check, rename, write, write_with};
+pub use number::number;
 #[cfg(feature = "std")]
-pub use path::directory_of;
+pub use path::{directory_of, open, read, read_safetensors, read_to_string};
 #[cfg(feature = "std")]
-pub use temporary::is_temporary;
+pub use temporary::{is_temporary, is_temporary_of};

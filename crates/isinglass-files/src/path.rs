@@ -1,7 +1,7 @@
 //! Where a path leads.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// The directory that holds `path`: `.` for a bare file name.
@@ -17,6 +17,69 @@ pub fn directory_of(path: &Path) -> &Path {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     }
+}
+
+/// Opens a file for reading, unless it is something that is not read as a file is: opening a named pipe would wait for ever, and a device may never end.
+///
+/// What the process was given open already, such as `/dev/stdin` or `/dev/fd/63`, is read whatever it is, and `/dev/null` is empty.
+///
+/// # Errors
+///
+/// [`io::ErrorKind::IsADirectory`] for a directory, [`io::ErrorKind::InvalidInput`] for a pipe, socket or device, and those of [`File::open`].
+pub fn open(path: impl AsRef<Path>) -> io::Result<File> {
+    let path = path.as_ref();
+    let metadata = fs::metadata(path)?;
+    if metadata.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    let is_given = ["/dev/stdin", "/dev/null", "/dev/fd", "/proc/self/fd"].iter().any(|given| cfg!(unix) && path.starts_with(given));
+    if !metadata.is_file() && !is_given {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "a pipe or a device, not a regular file; write its contents to a file first",
+        ));
+    }
+    File::open(path)
+}
+
+/// The contents of a file that [`open`] opens.
+///
+/// # Errors
+///
+/// Those of [`open`], and of reading.
+pub fn read(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open(path)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// The contents of a safetensors file, or the first bytes of a file that cannot be one, however long it is.
+///
+/// # Errors
+///
+/// Those of [`read`].
+pub fn read_safetensors(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
+    /// That of the format's own library.
+    const LONGEST_HEADER: u64 = 100_000_000;
+    let mut file = open(path)?;
+    let mut bytes = Vec::new();
+    // The length of the header, then the header, which is JSON.
+    file.by_ref().take(9).read_to_end(&mut bytes)?;
+    if let Some((length, [b'{'])) = bytes.split_first_chunk()
+        && u64::from_le_bytes(*length) <= LONGEST_HEADER
+    {
+        file.read_to_end(&mut bytes)?;
+    }
+    Ok(bytes)
+}
+
+/// The text of a file that [`open`] opens.
+///
+/// # Errors
+///
+/// Those of [`read`], and [`io::ErrorKind::InvalidData`] if it is not UTF-8.
+pub fn read_to_string(path: impl AsRef<Path>) -> io::Result<String> {
+    String::from_utf8(read(path)?).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "not text in UTF-8"))
 }
 
 /// Follows symbolic links to the file they name, which need not exist.

@@ -38,6 +38,26 @@ pub fn is_temporary(name: impl AsRef<OsStr>) -> bool {
     (stem.len() > 1 && stem.starts_with(b".")) || (stem.len() > b".safetensors".len() && stem.ends_with(b".safetensors"))
 }
 
+/// Whether a file name is that of a temporary file of this target, as this crate and its earlier versions name it.
+///
+/// ```
+/// use isinglass_files::is_temporary_of;
+/// assert!(is_temporary_of(".last.safetensors.tmp", "last.safetensors") && is_temporary_of(".last.safetensors.4711-0.tmp", "last.safetensors"));
+/// assert!(is_temporary_of("last.safetensors.tmp", "last.safetensors"));
+/// assert!(!is_temporary_of(".notes.tmp", "last.safetensors") && !is_temporary_of(".last.safetensors.old.tmp", "last.safetensors"));
+/// ```
+pub fn is_temporary_of(name: impl AsRef<OsStr>, target: &str) -> bool {
+    let Some(name) = name.as_ref().to_str() else { return false };
+    let Some(stem) = name.strip_suffix(".tmp") else { return false };
+    if stem == target && target.ends_with(".safetensors") {
+        return true;
+    }
+    let Some(middle) = stem.strip_prefix('.').and_then(|stem| stem.strip_prefix(target)) else { return false };
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    middle.is_empty()
+        || middle.strip_prefix('.').and_then(|middle| middle.split_once('-')).is_some_and(|(id, count)| is_number(id) && is_number(count))
+}
+
 fn temporary_name(target: &OsStr, middle: &str) -> OsString {
     let mut name = OsString::from(".");
     name.push(target);

@@ -204,7 +204,7 @@ impl Checkpoint {
     /// [`Error::Read`] if it cannot be read, [`Error::Checkpoint`] if it is damaged or not a checkpoint.
     pub fn load(path: &Path) -> Result<Self, Error> {
         let name = || path.display().to_string();
-        let bytes = std::fs::read(path).map_err(|source| Error::Read { path: name(), source })?;
+        let bytes = isinglass_files::read_safetensors(path).map_err(|source| Error::Read { path: name(), source })?;
         Self::from_bytes(&bytes).map_err(|reason| Error::Checkpoint { path: name(), reason })
     }
 

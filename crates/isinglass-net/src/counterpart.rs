@@ -21,6 +21,8 @@
 //! # Ok::<(), isinglass_net::Error>(())
 //! ```
 
+use std::ops::ControlFlow;
+
 use isinglass_bits::{Prediction, argmax, softmax};
 
 use crate::engine::{Engine, Purpose, Scale};
@@ -132,7 +134,7 @@ impl<'a> Counterpart<'a> {
             Kind::Surrogate => self.surrogate_probabilities(&rows, &indices)?,
             Kind::Binary | Kind::Sampled { .. } => {
                 let mut votes = Votes::new(indices.len(), classes);
-                self.vote(&rows, &indices, &mut votes, &mut |_, _| {})?;
+                let _ = self.vote(&rows, &indices, &mut votes, &mut |_, _| ControlFlow::Continue(()))?;
                 votes.probabilities()
             }
         };
@@ -152,7 +154,7 @@ impl<'a> Counterpart<'a> {
             Kind::Surrogate => Ok(surrogate_score(&mut self.engine(&indices)?, examples, &indices, self.network.input())),
             Kind::Binary | Kind::Sampled { .. } => {
                 let mut votes = Votes::new(indices.len(), self.network.config().classes);
-                self.vote(examples.rows(), &indices, &mut votes, &mut |_, _| {})?;
+                let _ = self.vote(examples.rows(), &indices, &mut votes, &mut |_, _| ControlFlow::Continue(()))?;
                 Ok(votes.score(examples, &indices))
             }
         }
@@ -171,6 +173,25 @@ impl<'a> Counterpart<'a> {
         samples: &[usize],
         progress: &mut dyn FnMut(usize, usize),
     ) -> Result<Vec<SampledScore>, Error> {
+        let mut go_on = |done: usize, of: usize| {
+            progress(done, of);
+            ControlFlow::Continue(())
+        };
+        Ok(self.scores_while(examples, indices, samples, &mut go_on)?.unwrap_or_default())
+    }
+
+    /// Like [`Counterpart::scores`], until `progress` breaks off; the result is then `None`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Counterpart::scores`].
+    pub fn scores_while(
+        &self,
+        examples: &Examples<'_>,
+        indices: Option<&[u32]>,
+        samples: &[usize],
+        progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
+    ) -> Result<Option<Vec<SampledScore>>, Error> {
         examples.check_fit(self.network.config())?;
         let indices = examples.chosen(indices)?;
         if !matches!(self.kind, Kind::Sampled { .. }) {
@@ -178,19 +199,23 @@ impl<'a> Counterpart<'a> {
         }
         let most = samples.iter().copied().max().unwrap_or(0);
         if most == 0 {
-            return Ok(Vec::new());
+            return Ok(Some(Vec::new()));
         }
         let mut scores = vec![None; samples.len()];
         let mut votes = Votes::new(indices.len(), self.network.config().classes);
-        Self { kind: Kind::Sampled { samples: most }, ..*self }.vote(examples.rows(), &indices, &mut votes, &mut |votes, done| {
+        let all = Self { kind: Kind::Sampled { samples: most }, ..*self };
+        let end = all.vote(examples.rows(), &indices, &mut votes, &mut |votes, done| {
             for (score, _) in scores.iter_mut().zip(samples).filter(|(_, samples)| **samples == done) {
                 *score = Some(votes.score(examples, &indices));
             }
-            progress(done, most);
+            progress(done, most)
         })?;
+        if end.is_break() {
+            return Ok(None);
+        }
         let sampled =
             |(score, &samples): (Option<Score>, &usize)| score.map(|Score { accuracy, nll }| SampledScore { samples, accuracy, nll });
-        Ok(scores.into_iter().zip(samples).filter_map(sampled).collect())
+        Ok(Some(scores.into_iter().zip(samples).filter_map(sampled).collect()))
     }
 
     /// The sums `Σ_j S_kj x_j` of the output layer of `sign(M)`, `[example][class]`: integers.
@@ -245,8 +270,14 @@ impl<'a> Counterpart<'a> {
         Ok(probabilities)
     }
 
-    /// Adds the votes of every network in turn; `progress` is called after each with the number so far.
-    fn vote(&self, rows: &Rows<'_>, indices: &[u32], votes: &mut Votes, progress: &mut dyn FnMut(&Votes, usize)) -> Result<(), Error> {
+    /// Adds the votes of every network in turn, unless `progress` breaks off; it is called after each with the number so far.
+    fn vote(
+        &self,
+        rows: &Rows<'_>,
+        indices: &[u32],
+        votes: &mut Votes,
+        progress: &mut dyn FnMut(&Votes, usize) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, Error> {
         let network = self.network;
         network.require_binary_weights()?;
         let samples = match self.kind {
@@ -269,9 +300,11 @@ impl<'a> Counterpart<'a> {
                     let drawn = is_drawn.then_some((self.seed, sample as u64));
                     votes.add_packed(&mut packing::predictor(network, drawn)?, &bytes, self.threads)?;
                 }
-                progress(votes, sample + 1);
+                if progress(votes, sample + 1).is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
             }
-            return Ok(());
+            return Ok(ControlFlow::Continue(()));
         }
         let mut engine = self.engine(indices)?;
         let mut spins = match is_drawn {
@@ -285,8 +318,10 @@ impl<'a> Counterpart<'a> {
                 }
                 votes.add(&mut spins, rows, indices);
             }
-            progress(votes, sample + 1);
+            if progress(votes, sample + 1).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
         }
-        Ok(())
+        Ok(ControlFlow::Continue(()))
     }
 }

@@ -70,6 +70,14 @@ pub enum Error {
         /// The learning rate.
         lr: f64,
     },
+    /// The loss is not a number, or a useless one, before anything was learned.
+    #[error("the loss is {loss:e} in step 1, before anything was learned, so that no learning rate can help: {cause}")]
+    Overflow {
+        /// The loss.
+        loss: f32,
+        /// The setting that is out of proportion.
+        cause: String,
+    },
     /// A step after the last.
     #[error("all {steps} steps of the run are done; to train on, resume its checkpoint with more epochs")]
     Finished {

@@ -18,6 +18,7 @@
 
 use std::f64::consts::PI;
 
+use isinglass_files::number;
 use isinglass_theory::Neuron;
 use isinglass_theory::activation::Phi;
 
@@ -208,7 +209,7 @@ impl Layer {
         // NaN lies in no range.
         if let Some(wrong) = means.iter().find(|mean| !(-largest..=largest).contains(*mean)) {
             let limit = if spec.has_binary_weights { "means of ±1 weights lie in [-1, 1]" } else { "weights are finite numbers" };
-            return Err(Error::Layer(format!("a mean of {wrong}: {limit}")));
+            return Err(Error::Layer(format!("a mean of {}: {limit}", number(*wrong))));
         }
         if let Some(wrong) = bias.iter().find(|bias| !bias.is_finite()) {
             return Err(Error::Layer(format!("a bias of {wrong}: biases are finite numbers")));

@@ -11,6 +11,7 @@
 //! # Ok::<(), isinglass_net::Error>(())
 //! ```
 
+use isinglass_files::number;
 use isinglass_theory::Neuron;
 use serde::{Deserialize, Serialize};
 
@@ -68,6 +69,10 @@ pub(crate) const MAX_WIDTH: usize = 1 << 20;
 pub(crate) const MAX_CLASSES: usize = 256;
 /// Carried sums are integers, and floats represent them exactly up to here.
 const MAX_CARRIED_SUM: usize = 1 << 24;
+/// With larger logits every loss is infinite.
+const MAX_TAU: f64 = 1e9;
+/// With larger weights or biases the squares of fields approach the end of 32-bit numbers.
+const MAX_VARIANCE: f64 = 1e12;
 /// The largest number of hidden layers.
 pub(crate) const MAX_DEPTH: usize = 10_000;
 
@@ -92,9 +97,15 @@ impl NetworkConfig {
         require(widest <= MAX_WIDTH, format!("width = {widest}: at most {MAX_WIDTH}"))?;
         require(self.classes >= 2, format!("classes = {}: a classifier needs at least two", self.classes))?;
         require(self.classes <= MAX_CLASSES, format!("classes = {}: at most {MAX_CLASSES}, since labels are bytes", self.classes))?;
-        require(self.tau > 0.0 && self.tau.is_finite(), format!("tau = {}: the scale of the logits must be above 0", self.tau))?;
+        require(
+            self.tau > 0.0 && self.tau <= MAX_TAU,
+            format!("tau = {}: the scale of the logits must be above 0 and at most {MAX_TAU:e}", number(self.tau)),
+        )?;
         let sigma_b2 = self.sigma_b2.unwrap_or(0.0);
-        require(sigma_b2 >= 0.0 && sigma_b2.is_finite(), format!("σ_b² = {sigma_b2}: a variance cannot be negative"))?;
+        require(
+            (0.0..=MAX_VARIANCE).contains(&sigma_b2),
+            format!("σ_b² = {}: a variance cannot be negative, and that of biases is at most {MAX_VARIANCE:e}", number(sigma_b2)),
+        )?;
         self.surrogate.check_neuron(self.neuron)?;
         let largest = (0..self.depth()).map(|index| (self.carried(index) + 1).saturating_mul(self.hidden[index])).max().unwrap_or(0);
         require(
@@ -121,11 +132,15 @@ impl NetworkConfig {
     fn check_sigma(&self) -> Result<(), Error> {
         let Some(value) = self.sigma_m2 else { return Ok(()) };
         let symbol = self.variance_symbol();
-        if !(value > 0.0 && value.is_finite()) {
-            return Err(Error::config(format!("{symbol} = {value}: the network needs a variance above 0")));
+        let refuse = |reason: &str| Err(Error::config(format!("{symbol} = {}: {reason}", number(value))));
+        if value.is_nan() || value <= 0.0 {
+            return refuse("the network needs a variance above 0");
         }
         if self.surrogate.has_binary_weights() && value > 1.0 {
-            return Err(Error::config(format!("σ_m² = {value}: the variance of means in [-1, 1] cannot exceed 1")));
+            return refuse("the variance of means in [-1, 1] cannot exceed 1");
+        }
+        if value > MAX_VARIANCE {
+            return refuse(&format!("the variance of weights is at most {MAX_VARIANCE:e}"));
         }
         match self.init {
             Init::Glorot | Init::He => {
@@ -136,6 +151,16 @@ impl NetworkConfig {
                 self.init
             ))),
             Init::TwoPoint | Init::Hadamard | Init::ClippedGaussian | Init::Uniform => Ok(()),
+        }
+    }
+
+    /// The setting to blame if the fields of a network that has learned nothing overflow.
+    pub(crate) fn largest_setting(&self) -> String {
+        let settings = [("tau", Some(self.tau)), ("sigma-b2", self.sigma_b2), ("sigma-m2", self.sigma_m2)];
+        let given = settings.into_iter().filter_map(|(name, value)| Some((name, value?)));
+        match given.max_by(|(_, a), (_, b)| a.total_cmp(b)) {
+            Some((name, value)) if value > 1.0 => format!("{name} = {} is too large", number(value)),
+            _ => "the inputs, or the initial weights, are too large".into(),
         }
     }
 

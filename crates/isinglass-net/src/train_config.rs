@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use isinglass_files::number;
 use serde::{Deserialize, Serialize};
 
 use crate::named::{named, serde_as_text};
@@ -65,7 +66,10 @@ impl Schedule {
     fn check(self) -> Result<(), Error> {
         match self {
             Self::Step { epochs, factor } if epochs == 0 || !(factor > 0.0 && factor <= 1.0) => {
-                Err(Error::config(format!("schedule {self}: the number of epochs must be at least 1 and the factor in (0, 1]")))
+                let factor = number(factor);
+                Err(Error::config(format!(
+                    "schedule step:{epochs}:{factor}: the number of epochs must be at least 1 and the factor in (0, 1]"
+                )))
             }
             _ => Ok(()),
         }
@@ -232,30 +236,30 @@ impl TrainConfig {
         require(self.batch <= MAX_BATCH, format!("batch = {}: at most {MAX_BATCH} examples per step", self.batch))?;
         require(self.epochs >= 1, "epochs = 0: nothing would be trained".into())?;
         require(self.epochs <= MAX_EPOCHS, format!("epochs = {}: at most {MAX_EPOCHS}", self.epochs))?;
-        require(self.lr > 0.0 && self.lr.is_finite(), format!("lr = {}: must be above 0", self.lr))?;
+        require(self.lr > 0.0 && self.lr.is_finite(), format!("lr = {}: must be above 0 and finite", number(self.lr)))?;
         self.schedule.check()?;
         require(
             (0.0..1.0).contains(&self.anneal_from),
-            format!("anneal-from = {}: must be a fraction of the run, in [0, 1)", self.anneal_from),
+            format!("anneal-from = {}: must be a fraction of the run, in [0, 1)", number(self.anneal_from)),
         )?;
-        require((1.0..=1e4).contains(&self.beta), format!("beta = {}: must be from 1 to 10000", self.beta))?;
+        require((1.0..=1e4).contains(&self.beta), format!("beta = {}: must be from 1 to 10000", number(self.beta)))?;
         require(
             self.train_fraction > 0.0 && self.train_fraction <= 1.0,
-            format!("train-fraction = {}: must be a fraction of the training examples, in (0, 1]", self.train_fraction),
+            format!("train-fraction = {}: must be a fraction of the training examples, in (0, 1]", number(self.train_fraction)),
         )?;
         require(
             (0.0..1.0).contains(&self.validation),
-            format!("validation = {}: must be a fraction of the training examples, in [0, 1)", self.validation),
+            format!("validation = {}: must be a fraction of the training examples, in [0, 1)", number(self.validation)),
         )?;
         for (name, rate) in [("input-dropout", self.input_dropout), ("dropout", self.dropout)] {
-            require((0.0..=0.95).contains(&rate), format!("{name} = {rate}: must be a probability from 0 to 0.95"))?;
+            require((0.0..=0.95).contains(&rate), format!("{name} = {}: must be a probability from 0 to 0.95", number(rate)))?;
         }
         let smoothing = self.label_smoothing;
-        require((0.0..1.0).contains(&smoothing), format!("label-smoothing = {smoothing}: must be a probability in [0, 1)"))?;
+        require((0.0..1.0).contains(&smoothing), format!("label-smoothing = {}: must be a probability in [0, 1)", number(smoothing)))?;
         let decay = self.weight_decay;
         require(
             decay >= 0.0 && decay * self.lr < 1.0,
-            format!("weight-decay = {decay}: must be at least 0, and its product with the learning rate below 1"),
+            format!("weight-decay = {}: must be at least 0, and its product with the learning rate below 1", number(decay)),
         )?;
         require(self.average <= self.epochs, format!("average = {}: there are only {} epochs", self.average, self.epochs))
     }

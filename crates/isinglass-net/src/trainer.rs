@@ -294,8 +294,8 @@ impl<'a> Trainer<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::Diverged`] if the loss or, at an epoch's end, a parameter is no longer a number; the trainer cannot continue after that. [`Error::Finished`] if there are no
-    /// steps left.
+    /// [`Error::Diverged`] if the loss or, at an epoch's end, a parameter is no longer a number, [`Error::Overflow`] if that is so before the first step; the trainer cannot continue after that.
+    /// [`Error::Finished`] if there are no steps left.
     pub fn step(&mut self) -> Result<Step, Error> {
         let Progress { step, steps, steps_per_epoch, .. } = self.progress();
         if step >= steps {
@@ -359,7 +359,10 @@ impl<'a> Trainer<'a> {
         let dropout = |layer: usize| (rate > 0.0).then(|| Dropout { rate, key: noise::dropout_key(seed, step, layer) });
         self.engine.forward_dropping(|layer| noise::key(seed, step, layer), dropout);
         let score = self.engine.score(&self.examples, indices);
-        let diverged = |loss: f64| Error::Diverged { step: step + 1, loss: loss as f32, lr: self.config.lr };
+        let diverged = |loss: f64| match step {
+            0 => Error::Overflow { loss: loss as f32, cause: self.frame.config.largest_setting() },
+            _ => Error::Diverged { step: step + 1, loss: loss as f32, lr: self.config.lr },
+        };
         // Useless, and on its way to infinity.
         let largest = 1e6 * indices.len() as f64;
         if score.nll.is_nan() || score.nll > largest {

@@ -213,6 +213,54 @@ fn with_metadata(bytes: &[u8], change: impl Fn(&mut serde_json::Value)) -> Vec<u
     safetensors::serialize(tensors.tensors(), Some(metadata)).unwrap()
 }
 
+/// One number of a tensor replaced, and the checksum made anew.
+fn forged(bytes: &[u8], tensor: &str, value: f32) -> Vec<u8> {
+    use sha2::{Digest, Sha256};
+    let mut bytes = bytes.to_vec();
+    let (header, end) = header(&bytes);
+    let range = |name: &str| {
+        let offset = |index: usize| header[name]["data_offsets"][index].as_u64().unwrap() as usize;
+        end + offset(0)..end + offset(1)
+    };
+    let start = range(tensor).start;
+    bytes[start..start + 4].copy_from_slice(&value.to_le_bytes());
+    let text = header["__metadata__"]["isinglass"].as_str().unwrap();
+    let old = serde_json::from_str::<serde_json::Value>(text).unwrap()["sha256"].as_str().unwrap().to_owned();
+    let mut hash = Sha256::new();
+    hash.update(text.replacen(&old, "", 1));
+    let arrays = ["means", "bias", "theta", "m", "v", "bias_m", "bias_v", "sum", "bias_sum"];
+    let names = (0..3).flat_map(|layer| arrays.map(|array| format!("layers.{layer}.{array}")));
+    for name in names.chain(["partition.train".into(), "partition.validation".into()]).filter(|name| !header[name].is_null()) {
+        hash.update(&bytes[range(&name)]);
+    }
+    let new: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    let at = bytes.windows(old.len()).position(|window| window == old.as_bytes()).unwrap();
+    bytes[at..at + new.len()].copy_from_slice(new.as_bytes());
+    bytes
+}
+
+#[test]
+fn a_checksum_made_anew_excuses_nothing() {
+    let directory = directory("checkpoint-forged");
+    let bytes = usual().to_bytes();
+    let means = usual().network().layers()[0].means()[0];
+    assert_eq!(forged(&bytes, "layers.0.means", means), bytes, "the checksum is made as the library makes it");
+    Checkpoint::load(&file(&directory, &forged(&bytes, "layers.1.means", 0.5))).unwrap();
+    for (tensor, values) in [
+        ("layers.0.means", &[2.0, -1.0001, f32::NAN, f32::INFINITY][..]),
+        ("layers.2.bias", &[f32::NAN, f32::NEG_INFINITY]),
+        ("layers.0.theta", &[f32::NAN, f32::INFINITY]),
+        ("layers.1.m", &[f32::NAN]),
+        ("layers.1.v", &[f32::NAN, -1e-3]),
+        ("layers.2.bias_m", &[f32::INFINITY]),
+        ("layers.2.bias_v", &[f32::INFINITY, -1.0]),
+    ] {
+        for &value in values {
+            assert_refused(&file(&directory, &forged(&bytes, tensor, value)), &format!("{tensor} of {value}"));
+        }
+    }
+}
+
 #[test]
 fn a_file_that_claims_to_be_huge_is_refused_without_allocating() {
     let directory = directory("checkpoint-huge");

@@ -216,7 +216,7 @@ pub fn read_config(directory: &Path) -> Result<RunConfig, RunError> {
 /// [`RunError::Read`] and [`RunError::Config`] if the file is damaged.
 pub fn read_summary(directory: &Path) -> Result<Option<Summary>, RunError> {
     let path = directory.join(SUMMARY);
-    match fs::read(&path) {
+    match isinglass_files::read(&path) {
         Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|error| RunError::Config {
             path,
             reason: format!("damaged ({error}); remove the file and resume the run to have it made again"),
@@ -239,12 +239,15 @@ pub fn read_checkpoint(directory: &Path, file: &'static str) -> Result<Checkpoin
     Ok(Checkpoint::load(&path)?)
 }
 
-/// Removes what a process that was killed had not finished writing.
+/// Removes what a process that was killed had not finished writing: temporary files of a run's own files, and nothing else that may be there.
 fn remove_unfinished(directory: &Path) -> Result<(), RunError> {
-    let names = entries(directory).map_err(RunError::read(directory))?;
-    for name in names.iter().filter(|name| isinglass_files::is_temporary(name)) {
+    const OWN: [&str; 6] = [CONFIG, METRICS, LAST, BEST, SUMMARY, MODEL];
+    let is_own = |name: &&String| OWN.iter().any(|file| isinglass_files::is_temporary_of(name, file));
+    for name in entries(directory).map_err(RunError::read(directory))?.iter().filter(is_own) {
         let path = directory.join(name);
-        fs::remove_file(&path).map_err(RunError::write(&path))?;
+        if fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_file()) {
+            fs::remove_file(&path).map_err(RunError::write(&path))?;
+        }
     }
     Ok(())
 }

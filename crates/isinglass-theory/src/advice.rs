@@ -18,6 +18,7 @@
 //! ```
 
 use crate::activation::{Activation, FieldPair};
+use crate::error::number;
 use crate::root::bracketed;
 use crate::{
     Correlation, CriticalSet, Error, MeanField, Model, Phase, Point, RandomNetwork, VarianceFixedPoint, WeightVariance, depth_scale,
@@ -69,7 +70,7 @@ impl Advice {
             return Err(Error::Unsupported("depth = 0: a network has at least one layer".into()));
         }
         if !(reach > 0.0 && reach.is_finite()) {
-            return Err(Error::Unsupported(format!("reach = {reach}: the number of depth scales must be positive and finite")));
+            return Err(Error::Unsupported(format!("reach = {}: the number of depth scales must be positive and finite", number(reach))));
         }
         let critical = network.critical_set()?;
         let (sigma2, sigma_b2) = best_initialisation(network, &critical)?;

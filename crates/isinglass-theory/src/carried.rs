@@ -43,6 +43,7 @@ pub use point::CarriedPoint;
 
 use crate::activation::{Activation, FieldPair};
 use crate::mean_field::check_variance;
+use crate::trajectory::check_layers;
 use crate::{Correlation, Denominator, Error, MeanField};
 
 /// `Σ` of a start that is given by its fields alone: about that of one layer of small means.
@@ -199,6 +200,7 @@ impl<A: Activation> MeanField<A> {
     /// Layers `0..=depth` of a network that carries its fields. Layer 0 is where the sum starts: its neurons see `start`, and its carried field has variance
     /// `Σ = 1` ([`START_SPREAD`]).
     pub fn carried_trajectory(&self, start: FieldPair, depth: usize) -> Result<Vec<CarriedState>, Error> {
+        check_layers(depth)?;
         let mut layers = Vec::with_capacity(depth + 1);
         layers.push(CarriedState::start(self, start, START_SPREAD)?);
         for layer in 0..depth {
@@ -209,6 +211,7 @@ impl<A: Activation> MeanField<A> {
 
     /// Hidden layers `1..=depth` of a network from its inputs, `q⁰ = |x|²/N` of each and their correlation. The second layer starts the sum, all others add to it.
     pub fn carried_trajectory_from_inputs(&self, inputs: FieldPair, depth: usize) -> Result<Vec<CarriedState>, Error> {
+        check_layers(depth)?;
         let mut layers = Vec::with_capacity(depth);
         for layer in 0..depth {
             layers.push(match layers.last() {

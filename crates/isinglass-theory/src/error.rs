@@ -26,11 +26,11 @@ pub enum Error {
     },
 
     /// The variance of the means exceeds 1.
-    #[error("σ_m² = {0}: the variance of means in [-1, 1] cannot exceed 1")]
+    #[error("σ_m² = {}: the variance of means in [-1, 1] cannot exceed 1", number(*.0))]
     MeanVariance(f64),
 
     /// A correlation lies outside [-1, 1].
-    #[error("c = {0}: a correlation must lie in [-1, 1]")]
+    #[error("c = {}: a correlation must lie in [-1, 1]", number(*.0))]
     Correlation(f64),
 
     /// The model requires a weight variance.
@@ -114,7 +114,7 @@ pub enum Error {
     },
 
     /// The derivatives given by an activation are not those of its value.
-    #[error("φ' and φ'' are not the derivatives of φ: dA/dq at q = {q:e} is {by_parts} by parts and {by_curvature} from E[φ'² + φφ'']")]
+    #[error("φ' and φ'' are not the derivatives of φ: dA/dq at q = {q:e} is {by_parts:e} by parts and {by_curvature:e} from E[φ'² + φφ'']")]
     InconsistentDerivatives {
         /// The variance of the field.
         q: f64,
@@ -135,4 +135,10 @@ pub enum Error {
     /// A request that cannot be answered.
     #[error("{0}")]
     Unsupported(String),
+}
+
+/// A number in as many digits as it has, with an exponent where these would be mostly zeros.
+pub(crate) fn number(x: f64) -> String {
+    let size = x.abs();
+    if size == 0.0 || (1e-6..1e9).contains(&size) || !x.is_finite() { x.to_string() } else { format!("{x:e}") }
 }

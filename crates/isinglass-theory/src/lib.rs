@@ -64,3 +64,4 @@ pub use mean_field::{MeanField, RandomNetwork};
 pub use model::{Model, WeightVariance};
 pub use neuron::{Denominator, Neuron};
 pub use point::{Phase, Point, depth_scale};
+pub use trajectory::MOST_LAYERS;

@@ -24,9 +24,21 @@ use crate::{Error, MeanField};
 /// Powers of a larger variance would overflow.
 const LARGEST: f64 = 1e90;
 
+/// The most layers of a trajectory, all of which are kept.
+pub const MOST_LAYERS: usize = 1_000_000;
+
+/// Checks the number of layers of a trajectory before room is made for them.
+pub(crate) fn check_layers(depth: usize) -> Result<(), Error> {
+    if depth <= MOST_LAYERS {
+        return Ok(());
+    }
+    Err(Error::Unsupported(format!("depth = {depth}: a trajectory has at most {MOST_LAYERS} layers; use a smaller depth")))
+}
+
 impl<A: Activation> MeanField<A> {
     /// The fields of layers `0..=depth`; layer 0 is `start`.
     pub fn trajectory(&self, start: FieldPair, depth: usize) -> Result<Vec<FieldPair>, Error> {
+        check_layers(depth)?;
         check_variance("q_a", start.q_a)?;
         check_variance("q_b", start.q_b)?;
         let mut layers = Vec::with_capacity(depth + 1);
@@ -38,6 +50,7 @@ impl<A: Activation> MeanField<A> {
     /// The same from fixed inputs: layer 0 holds `q⁰ = |x|²/N` of each input and their correlation, and layer 1 is given by
     /// [`first_layer`](Self::first_layer).
     pub fn trajectory_from_inputs(&self, inputs: FieldPair, depth: usize) -> Result<Vec<FieldPair>, Error> {
+        check_layers(depth)?;
         check_variance("|x_a|²/N", inputs.q_a)?;
         check_variance("|x_b|²/N", inputs.q_b)?;
         let mut layers = vec![inputs];
@@ -56,6 +69,26 @@ impl<A: Activation> MeanField<A> {
                 return Err(Error::Unsupported(format!("the variance exceeds {LARGEST:e} in layer {layer}: use fewer layers")));
             }
             layers.push(next);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Correlation, Model, Neuron, RandomNetwork};
+
+    #[test]
+    fn no_room_is_made_for_more_layers_than_can_be_kept() -> Result<(), Error> {
+        let field = RandomNetwork::new(Model::Deterministic, Neuron::Sign)?.at(Some(0.9), 0.0)?;
+        let start = FieldPair::equal(1.0, Correlation::new(0.5)?);
+        for depth in [MOST_LAYERS + 1, usize::MAX] {
+            let plain = [field.trajectory(start, depth), field.trajectory_from_inputs(start, depth)].map(|layers| layers.map(drop));
+            let carried = [field.carried_trajectory(start, depth), field.carried_trajectory_from_inputs(start, depth)];
+            for result in plain.into_iter().chain(carried.map(|layers| layers.map(drop))) {
+                assert!(result.unwrap_err().to_string().contains("at most 1000000 layers"), "{depth}");
+            }
         }
         Ok(())
     }

@@ -157,3 +157,67 @@ fn fetch_brings_what_show_reads() {
     assert!((mnist["mean"].as_f64().unwrap() / 255.0 - 0.1307).abs() < 5e-5);
     assert_eq!(home.json("data list")["datasets"][1]["present"], true);
 }
+
+#[test]
+fn files_that_are_not_the_published_ones_are_named() {
+    let home = Scratch::new("foreign");
+    small_mnist(&home, 0);
+    let output = home.run("data show mnist --data-dir data --format json");
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.starts_with("note: train-images-idx3-ubyte, ") && said.contains("not the files published as mnist"), "{said}");
+    assert_eq!(serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap()["published"], false);
+    assert!(home.json("data show digits")["published"].is_null());
+
+    let Some(data) = std::env::var_os("ISINGLASS_DATA").map(PathBuf::from).filter(|data| data.join("mnist").is_dir()) else {
+        eprintln!("skipped: ISINGLASS_DATA names no directory with mnist/");
+        return;
+    };
+    for entry in fs::read_dir(data.join("mnist")).unwrap() {
+        let path = entry.unwrap().path();
+        home.write(&format!("real/mnist/{}", path.file_name().unwrap().to_str().unwrap()), &fs::read(&path).unwrap());
+    }
+    let show = "data show mnist --data-dir real --format json";
+    let published = |output: std::process::Output| -> bool {
+        serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap()["published"].as_bool().unwrap()
+    };
+    let output = home.run(show);
+    assert!(output.stderr.is_empty() && published(output));
+    // Half of the test labels, altered; their number is right, and every one of them is a label.
+    let mut labels = vec![0, 0, 8, 1, 0, 0, 39, 16];
+    labels.resize(8 + 10_000, 3);
+    fs::remove_file(home.path("real/mnist/t10k-labels-idx1-ubyte.gz")).unwrap();
+    home.write("real/mnist/t10k-labels-idx1-ubyte", &labels);
+    for _ in 0..2 {
+        let output = home.run(show);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(said.starts_with("note: t10k-labels-idx1-ubyte in real/mnist is not the file published as mnist"), "{said}");
+        assert!(!published(output));
+    }
+}
+
+/// A pipe that nobody writes to, and a device that never ends.
+#[cfg(unix)]
+#[test]
+fn what_is_not_a_file_is_refused_at_once() {
+    let home = Scratch::new("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(home.path("pipe")).status().unwrap().success());
+    for place in ["pipe", "/dev/zero", "."] {
+        for args in [
+            format!("train --train-images {place} --test-images {place} --out a"),
+            format!("train --config {place} --out a"),
+            format!("predict {place} --data digits"),
+            format!("evaluate {place} --data digits"),
+            format!("inspect {place} --data digits"),
+            format!("pack {place} -o m.safetensors"),
+        ] {
+            home.fails(&args, 2);
+        }
+    }
+    // What was opened for the process may be a pipe.
+    let mut child = home.command("train --train-images /dev/stdin --test-images t.csv --width 3 --depth 1 --epochs 1 --quiet --out b");
+    let rows: String = (0..40).map(|i| format!("{},{}.5\n", i % 2, i % 2)).collect();
+    home.write("t.csv", rows.as_bytes());
+    let mut child = child.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::null()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(rows.as_bytes()).unwrap();
+    assert!(child.wait().unwrap().success());
+}

@@ -155,6 +155,50 @@ fn a_run_that_has_ended_is_printed_again() {
     assert_eq!(home.metrics("a").iter().filter(|line| line["kind"] == "final").count(), 1);
 }
 
+/// Every entry of a directory with its length and time.
+#[cfg(unix)]
+fn entries(home: &Scratch, run: &str) -> std::collections::BTreeMap<std::ffi::OsString, (u64, std::time::SystemTime)> {
+    let entry = |entry: std::io::Result<fs::DirEntry>| {
+        let (name, metadata) = entry.map(|entry| (entry.file_name(), entry.metadata().unwrap())).unwrap();
+        (name, (metadata.len(), metadata.modified().unwrap()))
+    };
+    fs::read_dir(home.path(run)).unwrap().map(entry).collect()
+}
+
+#[cfg(unix)]
+#[test]
+fn a_result_is_printed_from_a_disk_that_takes_nothing() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = scratch("read-only");
+    home.succeeds("train --data mnist --data-dir data --width 9 --depth 1 --epochs 1 --samples 1 --quiet --out a");
+    home.succeeds("train --recipe mnist-501 --data mnist --data-dir data --width 32 --epochs 1 --quiet --out b");
+    for run in ["a", "b"] {
+        let result = home.json(&format!("resume {run} --quiet"));
+        // A lock is left by the run itself; without it there is nothing to hold.
+        fs::remove_file(home.path(run).join(".lock")).unwrap();
+        let before = entries(&home, run);
+        fs::set_permissions(home.path(run), fs::Permissions::from_mode(0o555)).unwrap();
+        assert_eq!(home.json(&format!("resume {run} --quiet")), result);
+        fs::set_permissions(home.path(run), fs::Permissions::from_mode(0o755)).unwrap();
+        assert_eq!(entries(&home, run), before, "nothing was written, permitted (to root) or not");
+    }
+}
+
+#[test]
+fn resume_removes_only_what_a_run_left_unfinished() {
+    let home = scratch("unfinished");
+    home.succeeds("train --data mnist --data-dir data --width 9 --depth 1 --epochs 1 --samples 1 --quiet --out a");
+    fs::remove_file(home.path("a/summary.json")).unwrap();
+    let (own, others) = (
+        [".config.toml.tmp", ".last.safetensors.4711-0.tmp", "best.safetensors.tmp", ".summary.json.tmp"],
+        [".notes.tmp", ".last.safetensors.old.tmp", "mine.safetensors.tmp", ".picture.svg.tmp", "config.toml.tmp"],
+    );
+    own.iter().chain(&others).for_each(|name| home.write(&format!("a/{name}"), b"x"));
+    home.succeeds("resume a --quiet");
+    let left = |names: &[&str]| names.iter().filter(|name| home.path("a").join(name).exists()).count();
+    assert_eq!((left(&own), left(&others)), (0, others.len()));
+}
+
 #[test]
 fn what_cannot_go_on_is_one_sentence() {
     let home = scratch("bad");

@@ -45,6 +45,12 @@ fn impossible_settings_are_one_sentence_and_leave_nothing() {
         ("--anneal-from 1", "anneal-from = 1"),
         ("--beta 0.5", "beta = 0.5"),
         ("--tau 0", "tau = 0"),
+        ("--tau 1e30", "tau = 1e30: the scale of the logits must be above 0 and at most 1e9"),
+        ("--init two-point --sigma-b2 1e300", "σ_b² = 1e300"),
+        ("--surrogate continuous --init two-point --sigma-m2 1e300", "σ_w² = 1e300: the variance of weights is at most 1e12"),
+        ("--beta 1e300", "beta = 1e300: must be"),
+        ("--lr -1e300", "lr = -1e300: must be"),
+        ("--weight-decay 1e300", "weight-decay = 1e300: must be"),
         ("--train-fraction 0", "train-fraction = 0"),
         ("--train-fraction 2", "train-fraction = 2"),
         ("--validation 1", "validation = 1"),
@@ -146,6 +152,19 @@ fn a_diverging_loss_is_an_error_and_the_last_good_checkpoint_stays() {
     home.json("inspect x");
 }
 
+#[test]
+fn what_overflows_before_anything_is_learned_is_named() {
+    let home = scratch("overflow");
+    for (args, names) in [
+        ("--surrogate continuous --tau 1e9", "tau = 1e9 is too large"),
+        ("--surrogate continuous --init two-point --sigma-m2 1 --sigma-b2 1e12 --tau 1e5", "sigma-b2 = 1e12 is too large"),
+    ] {
+        let message = home.fails(&format!("{SMALL} {args} --out x"), 2);
+        assert!(message.contains(names) && !message.contains("smaller learning rate"), "{args}: {message}");
+        std::fs::remove_dir_all(home.path("x")).unwrap();
+    }
+}
+
 /// With room for the first checkpoint's settings only, then with enough: as on a disk that was full and no longer is.
 #[cfg(unix)]
 #[test]
@@ -181,4 +200,26 @@ fn impossible_numbers_of_threads_and_epochs_are_refused() {
     let scratch = Scratch::new("train-limits");
     assert!(scratch.fails("train --threads 100000", 2).contains("1024"));
     assert!(scratch.fails("train --epochs 18446744073709551615", 2).contains("epochs"));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn networks_that_do_not_fit_the_memory_are_refused() {
+    let home = scratch("memory");
+    let message = home.fails(&format!("{SMALL} --width 1048576 --depth 12 --out x"), 2);
+    assert!(message.contains("GiB of memory are free; use narrower or fewer layers"), "{message}");
+    assert!(!home.path("x").exists());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn names_that_settings_cannot_hold_are_refused() {
+    use std::os::unix::ffi::OsStrExt;
+    let home = scratch("names");
+    let name = std::ffi::OsStr::from_bytes(b"table-\xff.csv");
+    std::fs::write(home.path(".").join(name), "0,1.5\n1,2.5\n0,1.5\n1,2.5\n").unwrap();
+    let output = home.command("train --width 3 --out x --train-images").arg(name).arg("--test-images").arg(name).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(2) && said.contains("not UTF-8"), "{said}");
+    assert!(!home.path("x").exists());
 }

@@ -2,6 +2,7 @@
 
 use std::ops::Deref;
 
+use isinglass_files::number;
 use safetensors::tensor::Dtype;
 
 use crate::LayerSpec;
@@ -35,6 +36,23 @@ impl<Matrix> OptimizerState<Matrix> {
             sum: layout(&self.sum),
             bias_sum: self.bias_sum.clone(),
         }
+    }
+}
+
+impl OptimizerState<Vec<f32>> {
+    /// Checks that training could resume from these: all numbers are finite, and averages of squares are not negative.
+    pub fn check(&self, index: usize) -> Result<(), String> {
+        let Self { theta, m, v, bias_m, bias_v, sum, bias_sum } = self;
+        // In the order of `LAYER_ARRAYS`, after means and biases.
+        let arrays = [theta, m, v, bias_m, bias_v, sum, bias_sum];
+        for ((name, _), array) in LAYER_ARRAYS[2..].iter().zip(arrays) {
+            let least = if ["v", "bias_v"].contains(name) { 0.0 } else { f32::MIN };
+            if let Some(wrong) = array.iter().find(|value| !(least..=f32::MAX).contains(*value)) {
+                let limit = if least == 0.0 { "averages of squares are finite and not negative" } else { "numbers are finite" };
+                return Err(format!("damaged: {} has {}: {limit}", tensor_name(index, name), number(*wrong)));
+            }
+        }
+        Ok(())
     }
 }
 

@@ -173,6 +173,8 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Checkpoint, String> {
     if hex(&reader.hash.finalize()) != metadata.sha256 {
         return Err("damaged: the contents do not match the checksum".into());
     }
+    // A checksum can be made for any contents.
+    optimizer.iter().enumerate().try_for_each(|(index, state)| state.check(index))?;
     let partition = match indices {
         (None, None) if format == 1 => Partition::new(metadata.examples, &metadata.train).map_err(|error| damaged(&error))?,
         (train, validation) => {

@@ -205,7 +205,7 @@ impl RunConfig {
     ///
     /// [`RunError::Read`] and [`RunError::Config`].
     pub fn read(path: &Path) -> Result<Self, RunError> {
-        let text = std::fs::read_to_string(path).map_err(RunError::read(path))?;
+        let text = isinglass_files::read_to_string(path).map_err(RunError::read(path))?;
         let mut config = Self::from_toml(&text).map_err(|reason| RunError::Config { path: path.to_owned(), reason })?;
         let directory = isinglass_files::directory_of(path);
         for file in config.paths() {
@@ -245,6 +245,13 @@ impl RunConfig {
         }
         for path in self.paths() {
             *path = std::path::absolute(&*path).map_err(RunError::read(path))?;
+            // The settings are text, and so is what tells one run from another.
+            if path.to_str().is_none() {
+                return Err(RunError::Setting(format!(
+                    "{}: the name is not UTF-8, and settings hold only such names; rename or link it",
+                    path.display()
+                )));
+            }
         }
         if self.hidden.is_some() && (self.depth.is_some() || self.width.is_some()) {
             return setting(

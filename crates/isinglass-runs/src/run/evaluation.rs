@@ -1,5 +1,6 @@
 //! How good a network is: the surrogate, the deterministic binary network and stochastic ones, on test, training and validation examples.
 
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use isinglass_data::Dataset;
@@ -164,7 +165,11 @@ impl Scores {
         let binary = Some(network.binary().threads(threads).score(examples, indices)?);
         unless_stopped()?;
         let sampled = network.sampled(1).threads(threads).seed(sampling.seed);
-        let stochastic = sampled.scores(examples, indices, &sampling.samples, progress)?;
+        let mut go_on = |done: usize, of: usize| {
+            progress(done, of);
+            if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let stochastic = sampled.scores_while(examples, indices, &sampling.samples, &mut go_on)?.ok_or(RunError::Stopped)?;
         Ok(Self { surrogate, binary, stochastic })
     }
 }

@@ -61,6 +61,9 @@ pub struct Start {
 pub struct DataFacts {
     /// The set's name.
     pub name: String,
+    /// Whether its files are the published ones; `None` for other data.
+    #[serde(default)]
+    pub published: Option<bool>,
     /// Values per example.
     pub inputs: usize,
     /// Number of classes.

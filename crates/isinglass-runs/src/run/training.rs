@@ -113,7 +113,7 @@ impl Run {
 
         let progress = trainer.progress();
         let notices = match &begin {
-            Some((_, reach)) => reach.notice(&train_config, progress).into_iter().collect(),
+            Some((_, reach)) => reach.notice(&train_config, progress).into_iter().chain(data.notices()).collect(),
             None => start.map(|start| start.notices.clone()).unwrap_or_default(),
         };
         let ready = Ready {
@@ -234,6 +234,7 @@ impl Run {
             config: self.config().clone(),
             data: DataFacts {
                 name: data.name.clone(),
+                published: data.is_published(),
                 inputs: data.train.image_len(),
                 classes: data.classes,
                 train: ready.train,

@@ -76,7 +76,7 @@ impl Floats {
 impl Args {
     pub fn run(self) -> Result<(), CliError> {
         if !(self.seconds > 0.0 && self.seconds <= 3600.0) {
-            return Err(usage(format!("--seconds {}: must be above 0 and at most 3600", self.seconds)));
+            return Err(usage(format!("--seconds {}: must be above 0 and at most 3600", digits(self.seconds))));
         }
         let model = self.model.load()?;
         // The bytes that real numbers are rounded to are as good as any.

@@ -13,6 +13,7 @@ use super::packed::{ModelArgs, inputs_of};
 use super::predictions::Predictions;
 use super::printable::printable;
 use super::run::data::load_data;
+use super::run::progress::tell_notices;
 use super::{CliError, Format};
 
 /// Predict classes with a packed network.
@@ -137,7 +138,9 @@ impl Args {
             return Err(usage(format!("the network was packed with your own images ({name}): name the test images with --test-images")));
         }
         let config = RunConfig { data: Some(name.clone()), ..RunConfig::default() };
-        Ok((name.clone(), load_data(&config, self.data_dir.as_deref())?.test))
+        let data = load_data(&config, self.data_dir.as_deref())?;
+        tell_notices(&data);
+        Ok((name.clone(), data.test))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use isinglass_lab::run::Run;
+use isinglass_lab::run::{Run, read_config, read_summary};
 
 use super::CliError;
 use super::output::rows_among;
@@ -35,12 +35,16 @@ pub struct Args {
 impl Args {
     pub fn run(self) -> Result<(), CliError> {
         self.perform.plot()?;
+        // Looked at before the run is opened, which writes to its directory: a result can be read from a disk that takes nothing.
+        let config = read_config(&self.directory)?;
+        if let Some(summary) = read_summary(&self.directory)?
+            && let Some(ending) = Ending::at_hand(&self.directory, &config, &summary)?
+        {
+            self.perform.say("the run has ended: this is its result");
+            return self.perform.print(&self.directory, summary, &ending);
+        }
         let run = Run::open(&self.directory)?;
         if let Some(summary) = run.summary()? {
-            if let Some(ending) = Ending::at_hand(&run, &summary)? {
-                self.perform.say("the run has ended: this is its result");
-                return self.perform.print(&self.directory, summary, &ending);
-            }
             self.perform.say("the run has ended: packing its network");
             let data = load_data(run.config(), self.data_dir.as_deref())?;
             return self.perform.pack(&run, &data, summary);

@@ -8,6 +8,7 @@ use super::DirectoryArgs;
 use crate::cli::CliError;
 use crate::cli::answer::{Answer, Record, number};
 use crate::cli::output::{OutputArgs, rows_among};
+use crate::cli::run::progress::tell_notices;
 
 /// Show what is in a data set: images per class, mean and standard deviation of the pixels (0 to 255).
 ///
@@ -56,6 +57,7 @@ impl Args {
     pub fn run(self) -> Result<(), CliError> {
         let plot = self.output.plot()?;
         let data = load(&self.dataset, self.directory.given())?;
+        tell_notices(&data);
         let split = match self.split {
             SplitArg::Train => &data.train,
             SplitArg::Test => &data.test,
@@ -68,7 +70,7 @@ impl Args {
         let (mean, deviation) = split.moments();
         let (height, width) = split.shape();
         let mut answer = Answer::default();
-        answer.fact("dataset", data.name.as_str()).fact("split", self.split.name());
+        answer.fact("dataset", data.name.as_str()).fact("published", data.is_published()).fact("split", self.split.name());
         answer.fact("images", split.len()).fact("classes", data.classes).fact("height", height).fact("width", width);
         answer.fact("mean", number(mean)).fact("standard_deviation", number(deviation));
         answer.rows("class_counts", split.class_counts(data.classes).into_iter().zip(&names).enumerate().map(describe).collect());

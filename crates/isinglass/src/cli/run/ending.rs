@@ -40,11 +40,11 @@ impl Ending {
     /// What there is already: `None` if the network of a run that has ended is still to be packed.
     ///
     /// A file counts if its bits are those of the last checkpoint and it says how well it does on the run's data; another packed network, or a damaged one, is to be replaced.
-    pub fn at_hand(run: &Run, summary: &Summary) -> Result<Option<Self>, CliError> {
-        if let Some(ending) = Self::without_file(run.config()) {
+    pub fn at_hand(directory: &Path, config: &RunConfig, summary: &Summary) -> Result<Option<Self>, CliError> {
+        if let Some(ending) = Self::without_file(config) {
             return Ok(Some(ending));
         }
-        let file = run.directory().join(MODEL);
+        let file = directory.join(MODEL);
         replace::check_packed_target(&file)?;
         let Ok(Some(packed)) = PackedFile::open_if_packed(&file) else {
             return Ok(None);
@@ -52,12 +52,12 @@ impl Ending {
         let (model, bytes) = (packed.model(), packed.bytes());
         let data = model.provenance.get(DATA).filter(|data| summary.data == **data);
         let accuracy = model.provenance.get(TEST_ACCURACY).and_then(|accuracy| accuracy.parse().ok());
-        let metrics = read_metrics(run.directory())?;
+        let metrics = read_metrics(directory)?;
         let examples = metrics.first().and_then(|line| if let Line::Start(start) = line { Some(start.data.test) } else { None });
         let (Some(data), Some(accuracy), Some(examples)) = (data, accuracy, examples) else {
             return Ok(None);
         };
-        let checkpoint = read_checkpoint(run.directory(), LAST)?;
+        let checkpoint = read_checkpoint(directory, LAST)?;
         if checkpoint.network().binary().pack()?.networks() != model.networks() {
             return Ok(None);
         }

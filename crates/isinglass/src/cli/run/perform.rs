@@ -61,9 +61,12 @@ impl PerformArgs {
             watcher.watch(&event);
         });
         watcher.end();
+        let signal = signals.number();
+        // What follows saves nothing that would be lost: a signal ends it at once.
+        drop(signals);
         match (result, watcher.progress()) {
             (Ok(summary), _) => self.pack(&run, data, summary),
-            (Err(RunError::Stopped), Some(progress)) => Err(CliError::Stopped { directory, progress, signal: signals.number() }),
+            (Err(RunError::Stopped), Some(progress)) => Err(CliError::Stopped { directory, progress, signal }),
             (Err(error), _) => Err(error.into()),
         }
     }

@@ -143,6 +143,11 @@ pub fn introduce(ready: &Ready, config: &RunConfig, data: &Dataset, directory: &
     }
 }
 
+/// Says what a user should know about data.
+pub fn tell_notices(data: &Dataset) {
+    data.notices().iter().for_each(|notice| note(notice));
+}
+
 /// `epoch 3/30: loss 0.1234, accuracy 96.12 %; validation 95.80 %, binary 93.20 %; β = 1; 52 000 samples/s`.
 fn describe_epoch(epoch: &Epoch, epochs: usize) -> String {
     let train = epoch.train;

@@ -10,6 +10,7 @@ use isinglass_net::{Checkpoint, Partition};
 use super::data::{DataArgs, load_data};
 use crate::cli::CliError;
 use crate::cli::output::usage;
+use crate::cli::run::progress::tell_notices;
 use crate::cli::terminal::note;
 
 /// Which network.
@@ -84,6 +85,7 @@ impl SubjectArgs {
         };
         self.data.apply(&mut config);
         let mut data = load_data(&config, self.data.directory())?;
+        tell_notices(&data);
         // Labels that are words count in the network's classes, whichever of them these files hold.
         match (checkpoint.network().class_names(), data.train.class_names()) {
             (Some(names), Some(_)) => data = data.in_classes(names)?,

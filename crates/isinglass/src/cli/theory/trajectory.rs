@@ -2,7 +2,7 @@
 
 use isinglass_lab::chart::Figure;
 use isinglass_theory::activation::FieldPair;
-use isinglass_theory::{CarriedState, Correlation, MeanField};
+use isinglass_theory::{CarriedState, Correlation, MOST_LAYERS, MeanField};
 
 use super::carried::{self, CarryArgs};
 use super::network::{NetworkArgs, OutputArgs, VarianceArgs, describe_network, describe_variances, title, usage};
@@ -91,9 +91,8 @@ pub struct Signals {
 
 impl Question {
     pub(crate) fn follow(&self) -> Result<Signals, CliError> {
-        const DEEPEST: usize = 10_000_000;
-        if self.depth > DEEPEST {
-            return Err(usage(format!("--depth {}: at most {DEEPEST} layers", self.depth)));
+        if self.depth > MOST_LAYERS {
+            return Err(usage(format!("--depth {}: at most {MOST_LAYERS} layers", self.depth)));
         }
         let network = self.network.network()?;
         let field = self.variances.field(&network)?;
