@@ -334,3 +334,59 @@ fn figures_are_submitted_and_drawn_when_their_sweeps_are_done() {
     home.set("PATH", home.path("nothing"));
     assert!(home.fails("reproduce fig6 --scale smoke --out other --data-dir data --slurm --quiet", 2).contains("sbatch"));
 }
+
+/// Variables rank above a script, and flags above variables: they are told to sbatch itself.
+#[test]
+fn flags_win_over_variables() {
+    let mut home = cluster("submit-flags", GRID);
+    home.set("SBATCH_PARTITION", "other");
+    home.succeeds(
+        "sweep submit grid.toml --out a --to slurm --partition long --time 1:00:00 --max-running 2 --tasks 3 --sbatch=--nice=5 --quiet",
+    );
+    let told = text(&home, "sbatch.log");
+    for word in ["--parsable", "--partition=long", "--time=1:00:00", "--array=0-2%2", "--cpus-per-task=1", "--nice=5", "--requeue"] {
+        assert!(told.split_whitespace().any(|other| other == word), "{word}: {told}");
+    }
+    for option in ["-a1-5", "--arr=1-5", "-Jother", "--nice=5 -a3"] {
+        let mut command = home.command("sweep submit grid.toml --out b --to slurm");
+        let output = command.arg(format!("--sbatch={option}")).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{option}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("set by isinglass itself"), "{option}");
+    }
+    assert!(!home.path("b").exists());
+}
+
+#[test]
+fn jobs_are_cancelled_and_logs_are_shown() {
+    let home = cluster("submit-cancel", GRID);
+    home.write("bin/scancel", b"#!/bin/sh\nPATH=/usr/bin:/bin\necho \"$@\" >>\"$HOME/scancel.log\"\n: >\"$HOME/queue\"\n");
+    fs::set_permissions(home.path("bin/scancel"), fs::Permissions::from_mode(0o755)).unwrap();
+    let submitted = home.json("sweep submit grid.toml --out a --to slurm --tasks 2 --quiet");
+    let name = submissions(&home, "a").remove(0);
+    let first = text(&home, &format!("a/slurm/{name}/tasks.txt")).split_whitespace().next().unwrap().to_owned();
+    home.write(&format!("a/slurm/{name}/logs/0.log"), b"task 0 of job 41\nout of luck\n");
+    let logs = home.json(&format!("sweep logs a {first}"));
+    assert!(logs["logs"][0]["text"].as_str().unwrap().ends_with("out of luck"), "{logs}");
+    assert!(home.succeeds(&format!("sweep logs a {first} --lines 1")).trim_end().ends_with("out of luck"));
+
+    let cancelled = home.json("sweep cancel a --quiet");
+    assert_eq!((&cancelled["cancelled"], &cancelled["jobs"]), (&1.into(), &submitted["job"]));
+    assert_eq!(text(&home, "scancel.log").trim(), "41");
+    assert_eq!(home.json("sweep cancel a --quiet")["cancelled"], 0);
+    assert_eq!(home.json("sweep status a --quiet")["waiting"], 8);
+    // What is in the queue is not known: nothing is cancelled, and that is said.
+    home.succeeds("sweep submit grid.toml --out a --to slurm --quiet");
+    home.write("silence", b"");
+    assert!(home.fails("sweep cancel a", 1).contains("cannot learn which cells"));
+}
+
+/// A figure is not drawn while cells may still be computed elsewhere.
+#[test]
+fn reproduce_does_not_draw_if_the_queue_cannot_be_asked() {
+    let home = cluster("submit-reproduce", GRID);
+    home.succeeds("reproduce fig6 --scale smoke --out figures --data digits --slurm --quiet");
+    home.write("silence", b"");
+    let message = home.fails("reproduce fig6 --scale smoke --out figures --data digits --quiet", 1);
+    assert!(message.contains("cannot learn which cells"), "{message}");
+    assert!(!home.path("figures/fig6").exists());
+}
