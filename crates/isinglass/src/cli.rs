@@ -325,7 +325,6 @@ impl CliError {
 
     /// 2 for what the user can change, 1 for what went wrong on the way.
     pub fn exit_code(&self) -> u8 {
-        use isinglass_lab::chart::ChartError;
         use isinglass_lab::replace::ReplaceError;
         use isinglass_lab::reproduce::ReproduceError;
         use isinglass_lab::simulate::SimulateError;
