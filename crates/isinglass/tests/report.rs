@@ -101,9 +101,7 @@ fn what_is_not_finished_or_has_failed_is_said() {
     let mut cells: Vec<_> = fs::read_dir(home.path("a/cells")).unwrap().map(|entry| entry.unwrap().path()).collect();
     cells.sort();
     fs::remove_file(&cells[0]).unwrap();
-    let mut record: Value = serde_json::from_slice(&fs::read(&cells[1]).unwrap()).unwrap();
-    (record["error"], record["result"]) = (HOSTILE.into(), Value::Null);
-    fs::write(&cells[1], record.to_string()).unwrap();
+    common::sweeps::fail(&cells[1], HOSTILE);
     home.succeeds("report a -o a.html");
     let page = String::from_utf8(home.read("a.html")).unwrap();
     assert!(page.contains("This sweep is not finished: 4 of 6 cells done, 1 failed, 1 waiting."), "{page}");

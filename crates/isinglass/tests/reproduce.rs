@@ -182,9 +182,7 @@ fn fail(scratch: &Scratch, sweep: &str, cells: &str, error: &str) {
         let path = entry.unwrap().path();
         let text = std::fs::read_to_string(&path).unwrap();
         if text.contains(cells) {
-            let mut cell: Value = serde_json::from_str(&text).unwrap();
-            (cell["result"], cell["error"]) = (Value::Null, error.into());
-            std::fs::write(&path, cell.to_string()).unwrap();
+            common::sweeps::fail(&path, error);
             changed += 1;
         }
     }

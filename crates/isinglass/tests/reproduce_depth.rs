@@ -155,10 +155,7 @@ fn a_network_that_failed_decides_nothing() {
     scratch.succeeds(command);
     let fail = |error: &str| {
         for entry in std::fs::read_dir(scratch.path("figures/sweeps/depth-use-carried/cells")).unwrap() {
-            let path = entry.unwrap().path();
-            let mut cell: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
-            (cell["result"], cell["error"]) = (Value::Null, error.into());
-            std::fs::write(&path, cell.to_string()).unwrap();
+            common::sweeps::fail(&entry.unwrap().path(), error);
         }
     };
     fail(&common::synthetic::diverged());

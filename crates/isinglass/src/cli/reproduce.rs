@@ -19,6 +19,7 @@ use super::output::{TableArgs, program, rows_among, usage};
 use super::run::progress::{bar, tell};
 use super::sweep::submit::ResourceArgs;
 use super::sweep::work::{WorkArgs, perform};
+use super::terminal::insist;
 
 /// Reproduce the paper's figures and check which of its claims hold.
 ///
@@ -222,14 +223,14 @@ fn end(missing: &[Missing]) -> Result<(), CliError> {
     };
     for one in missing {
         for (cell, reason) in one.failed.iter().take(NAMED) {
-            tell(&format!("{}: {cell}: {reason}", one.directory.display()));
+            insist(&format!("{}: {cell}: {reason}", one.directory.display()));
         }
         if one.failed.len() > NAMED {
-            tell(&format!("{}: and {} more", one.directory.display(), one.failed.len() - NAMED));
+            insist(&format!("{}: and {} more", one.directory.display(), one.failed.len() - NAMED));
         }
     }
     let Some((last, others)) = missing.split_last() else { return Ok(()) };
-    others.iter().for_each(|one| tell(&failed(one).to_string()));
+    others.iter().for_each(|one| insist(&failed(one).to_string()));
     Err(failed(last))
 }
 

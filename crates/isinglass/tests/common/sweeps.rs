@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
 
 use super::Scratch;
 
@@ -45,4 +48,13 @@ pub fn records(home: &Scratch, sweep: &str) -> BTreeMap<String, String> {
             (path.file_name().unwrap().to_str().unwrap().to_owned(), result.to_owned())
         })
         .collect()
+}
+
+/// Puts an error on record in place of a cell's result, as versions did whose records have no checksum.
+pub fn fail(path: &Path, error: &str) {
+    let mut record: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
+    (record["result"], record["error"]) = (Value::Null, error.into());
+    let record_of_old = record.as_object_mut().unwrap();
+    ["format", "error_kind", "checksum"].map(|key| record_of_old.remove(key));
+    fs::write(path, record.to_string()).unwrap();
 }

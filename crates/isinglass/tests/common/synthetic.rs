@@ -97,7 +97,7 @@ fn result(config: &RunConfig, scores: &Scores) -> Value {
             "shape": "64-8-10", "surrogate": config.surrogate.to_string(), "neuron": "tanh:1", "binary_parameters": 592, "float_parameters": 18, "bits": 1168,
             "bytes": 146, "float32_bytes": 2440,
         },
-        "initialisation": { "distribution": "two-point", "sigma_m2": config.sigma_m2, "sigma_b2": config.sigma_b2, "reason": "as asked" },
+        "initialisation": { "distribution": "two-point", "sigma_m2": config.sigma_m2, "sigma_b2": config.sigma_b2.unwrap_or(0.0), "reason": "as asked" },
         "layers": [layer],
         "curve": [],
     })
