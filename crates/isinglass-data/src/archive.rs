@@ -148,14 +148,14 @@ impl Archive {
 struct Files {
     verified: Verified,
     /// Those that are not the published ones.
-    foreign: Vec<PathBuf>,
+    foreign: Vec<&'static str>,
 }
 
 impl Files {
     fn read<T>(&mut self, member: &Member, path: &Path, read: fn(&mut dyn BufRead) -> Result<T, Error>) -> Result<T, Error> {
         let (value, is_published) = self.verified.read_member(member, path, read).map_err(|error| error.in_file(path))?;
         if !is_published {
-            self.foreign.push(path.to_owned());
+            self.foreign.push(member.file);
         }
         Ok(value)
     }

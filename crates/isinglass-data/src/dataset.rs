@@ -15,7 +15,6 @@
 //! # Ok::<(), isinglass_data::Error>(())
 //! ```
 
-use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use crate::Error;
@@ -32,7 +31,7 @@ pub struct Dataset {
     /// Examples for testing.
     pub test: Split,
     /// Of a published set, the files that are not the published ones.
-    foreign: Option<Vec<PathBuf>>,
+    foreign: Option<Vec<&'static str>>,
 }
 
 impl Dataset {
@@ -86,7 +85,7 @@ impl Dataset {
     }
 
     /// The same data, of a published set; `foreign` names the files that are not the published ones.
-    pub(crate) fn verified(self, foreign: Vec<PathBuf>) -> Self {
+    pub(crate) fn verified(self, foreign: Vec<&'static str>) -> Self {
         Self { foreign: Some(foreign), ..self }
     }
 
@@ -98,11 +97,13 @@ impl Dataset {
     /// What a user should know about these data, a sentence each.
     pub fn notices(&self) -> Vec<String> {
         let foreign = self.foreign.as_deref().unwrap_or_default();
-        let Some(directory) = foreign.first().and_then(|path| path.parent()) else { return Vec::new() };
-        let names: Vec<_> = foreign.iter().filter_map(|path| path.file_name()).map(|name| name.to_string_lossy()).collect();
-        let are = if names.len() == 1 { "is not the file" } else { "are not the files" };
-        let (files, directory, name) = (names.join(", "), directory.display(), &self.name);
-        vec![format!("{files} in {directory} {are} published as {name} (SHA-256 differs): results are not those of {name}")]
+        let are = match foreign.len() {
+            0 => return Vec::new(),
+            1 => "is not the file",
+            _ => "are not the files",
+        };
+        let (files, name) = (foreign.join(", "), &self.name);
+        vec![format!("{files} {are} published as {name} (SHA-256 differs): results are not those of {name}")]
     }
 }
 
