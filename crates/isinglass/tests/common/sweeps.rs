@@ -55,6 +55,6 @@ pub fn fail(path: &Path, error: &str) {
     let mut record: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
     (record["result"], record["error"]) = (Value::Null, error.into());
     let record_of_old = record.as_object_mut().unwrap();
-    ["format", "error_kind", "checksum"].map(|key| record_of_old.remove(key));
+    ["format", "error_kind", "checksum"].iter().for_each(|key| drop(record_of_old.remove(*key)));
     fs::write(path, record.to_string()).unwrap();
 }
