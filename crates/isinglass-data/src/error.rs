@@ -243,6 +243,12 @@ pub enum Error {
         expected: &'static str,
     },
 
+    /// The program that downloads files cannot be run.
+    #[error(
+        "cannot run curl, which downloads files ({0}): install it, build isinglass with `--features tls`, or copy the files from another machine"
+    )]
+    NoCurl(std::io::Error),
+
     /// No mirror delivered a file.
     #[error("cannot download {file}: {attempts}; without a network, copy the four files of {name} from another machine to {}", .directory.display())]
     Download {

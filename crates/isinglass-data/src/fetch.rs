@@ -4,16 +4,15 @@
 //! resumed (HTTP `Range`), even by a later run; a server without ranges starts again. Files that are present and correct are not downloaded again; files that
 //! are present and wrong are an error and left alone.
 
+mod transport;
+
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
-
-use ureq::http::header::{CONTENT_LENGTH, CONTENT_RANGE, RANGE};
-use ureq::{Agent, Body, http};
 
 use crate::archive::{Archive, Member};
 use crate::{Error, contents};
+use transport::Response;
 
 /// The progress of a download.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,6 +81,7 @@ fn download(
                 isinglass_files::rename(&part, &path).map_err(|error| Error::Write(error).in_file(&path))?;
                 return Ok(Fetched { path, downloaded: true });
             }
+            Err(Failure::Here(error @ Error::NoCurl(_))) => return Err(error),
             Err(Failure::Here(error)) => return Err(error.in_file(&part)),
             Err(Failure::There(reason)) => attempts.push(format!("{mirror}: {reason}")),
         }
@@ -109,13 +109,12 @@ struct Transfer<'a> {
 impl Transfer<'_> {
     /// Leaves the verified file at the path of the part.
     fn run(&self, progress: &mut dyn FnMut(Progress<'_>)) -> Result<(), Failure> {
-        let agent = agent(self.url);
         // The beginning may come from another mirror that compressed it differently: if so, there is one more chance, from nothing.
         let mut may_restart = true;
         let mut cuts = 0;
         loop {
             let before = self.length();
-            let reason = match self.request(&agent, before, progress)? {
+            let reason = match self.request(before, progress)? {
                 None => match check(self.member, self.part) {
                     Ok(()) => return Ok(()),
                     Err(error) => {
@@ -144,22 +143,19 @@ impl Transfer<'_> {
     }
 
     /// Requests what follows the first `have` bytes. `None` if all of it arrived, otherwise the reason.
-    fn request(&self, agent: &Agent, have: u64, progress: &mut dyn FnMut(Progress<'_>)) -> Result<Option<String>, Failure> {
-        let request = agent.get(self.url);
-        let request = if have > 0 { request.header(RANGE, format!("bytes={have}-")) } else { request };
-        let response = match request.call() {
-            Ok(response) => response,
-            Err(error) => return Ok(Some(error.to_string())),
+    fn request(&self, have: u64, progress: &mut dyn FnMut(Progress<'_>)) -> Result<Option<String>, Failure> {
+        let response = match transport::get(self.url, have) {
+            Err(Failure::There(reason)) => return Ok(Some(reason)),
+            response => response?,
         };
-        let continued = match response.status().as_u16() {
+        let continued = match response.status {
             200 => false,
-            206 if range_start(&response) == Some(have) => true,
+            206 if response.range_start == Some(have) => true,
             // Nothing follows: the file is complete or wrong, which the checksum will show.
             416 if have > 0 => return Ok(None),
             status => return Ok(Some(format!("the server answered {status}"))),
         };
         let start = if continued { have } else { 0 };
-        let total = header(&response, CONTENT_LENGTH).and_then(|length| length.parse::<u64>().ok()).map(|length| start + length);
         let mut options = OpenOptions::new();
         if continued {
             options.append(true)
@@ -167,21 +163,21 @@ impl Transfer<'_> {
             options.write(true).create(true).truncate(true)
         };
         let mut out = options.open(self.part).map_err(|error| Failure::Here(Error::Write(error)))?;
-        self.copy(response.into_body(), &mut out, start, total, progress)
+        self.copy(response, &mut out, start, progress)
     }
 
     fn copy(
         &self,
-        body: Body,
+        response: Response,
         out: &mut File,
         start: u64,
-        total: Option<u64>,
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<Option<String>, Failure> {
         // No compression makes a file much longer than it was.
         let most = self.member.length + self.member.length / 100 + 65_536;
         let here = |error| Failure::Here(Error::Write(error));
-        let mut from = body.into_reader();
+        let Response { length, body: mut from, .. } = response;
+        let total = length.map(|length| start + length);
         let mut buffer = vec![0; 1 << 16];
         let mut received = start;
         let cut = loop {
@@ -204,28 +200,6 @@ impl Transfer<'_> {
         out.sync_all().map_err(here)?;
         Ok(cut)
     }
-}
-
-/// Patient with slow connections: what arrives before a timeout is kept, and the rest is requested again.
-fn agent(url: &str) -> Agent {
-    let config = Agent::config_builder()
-        .http_status_as_error(false)
-        .user_agent(concat!("isinglass/", env!("CARGO_PKG_VERSION")))
-        .timeout_connect(Some(Duration::from_secs(15)))
-        .timeout_recv_response(Some(Duration::from_secs(30)))
-        .timeout_recv_body(Some(Duration::from_secs(60)));
-    // A mirror on this machine needs no proxy.
-    let local = ["http://127.0.0.1", "http://localhost", "http://[::1]"].iter().any(|host| url.starts_with(host));
-    if local { config.proxy(None).build().into() } else { config.build().into() }
-}
-
-fn header(response: &http::Response<Body>, name: http::HeaderName) -> Option<&str> {
-    response.headers().get(name)?.to_str().ok()
-}
-
-/// The 7 of `bytes 7-99/100`.
-fn range_start(response: &http::Response<Body>) -> Option<u64> {
-    header(response, CONTENT_RANGE)?.strip_prefix("bytes ")?.split('-').next()?.trim().parse().ok()
 }
 
 /// Without the path of the part, which means nothing to the user and no longer exists.

@@ -28,6 +28,8 @@ enum Manner {
     NotFound,
     /// Sends something else.
     Wrong,
+    /// Sends clients elsewhere first.
+    Redirects,
 }
 
 /// Listens until the process ends; remembers what was asked, as `FILE` or `FILE bytes=7-`.
@@ -58,7 +60,15 @@ impl Server {
 fn answer(mut stream: TcpStream, files: &[(String, Vec<u8>)], manner: Manner, log: &Mutex<Vec<String>>) {
     let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
     let Some(Ok(request)) = lines.next() else { return };
-    let name = request.split(' ').nth(1).unwrap().trim_start_matches("/data/").to_owned();
+    let path = request.split(' ').nth(1).unwrap();
+    if manner == Manner::Redirects
+        && let Some(name) = path.strip_prefix("/data/")
+    {
+        let head = format!("HTTP/1.1 302 Found\r\nLocation: /elsewhere/{name}\r\nContent-Length: 5\r\nConnection: close\r\n\r\nmoved");
+        let _ = stream.write_all(head.as_bytes());
+        return;
+    }
+    let name = path.rsplit('/').next().unwrap().to_owned();
     let headers: Vec<String> = lines.map_while(Result::ok).take_while(|line| !line.is_empty()).collect();
     let range = headers.iter().find_map(|line| line.to_ascii_lowercase().strip_prefix("range: bytes=").map(str::to_owned));
     log.lock().unwrap().push(range.as_ref().map_or(name.clone(), |range| format!("{name} {range}")));
@@ -162,6 +172,15 @@ fn four_files_arrive_and_are_not_fetched_again() {
 
     let again = fetch(&archive, &scratch.0, &["http://127.0.0.1:9/"], &mut nothing).unwrap();
     assert!(again.iter().all(|file| !file.downloaded));
+    assert_eq!(server.asked().len(), 4);
+}
+
+#[test]
+fn redirections_are_followed() {
+    let (archive, files) = archive(6);
+    let (server, scratch) = (Server::new(&files, Manner::Redirects), Scratch::new("redirects"));
+    fetch(&archive, &scratch.0, &[&server.url], &mut nothing).unwrap();
+    assert!(fs::read(scratch.file(FIRST)).unwrap() == files[0].1);
     assert_eq!(server.asked().len(), 4);
 }
 

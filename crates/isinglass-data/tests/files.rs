@@ -153,7 +153,7 @@ fn an_archive_is_found_gzipped_or_not() {
 #[test]
 fn the_published_sets_have_their_published_statistics() {
     let Some(directory) = std::env::var_os("ISINGLASS_DATA") else {
-        eprintln!("skipped: set ISINGLASS_DATA to a directory with mnist/ and fashion-mnist/ to run this test");
+        isinglass_fuzz::skip("ISINGLASS_DATA names no directory with mnist/ and fashion-mnist/");
         return;
     };
     let directory = Path::new(&directory);
@@ -162,7 +162,7 @@ fn the_published_sets_have_their_published_statistics() {
         [(ARCHIVES[0], 0.1307, 0.3081, [5, 0, 4, 1, 9]), (ARCHIVES[1], 0.2860, 0.3530, [9, 0, 0, 3, 0])]
     {
         if archive.find(directory).contains(&None) {
-            eprintln!("skipped: {} is not in ISINGLASS_DATA", archive.name);
+            isinglass_fuzz::skip(&format!("{} is not in ISINGLASS_DATA", archive.name));
             continue;
         }
         let data = archive.load(directory).unwrap();

@@ -5,6 +5,8 @@
 //!
 //! `cargo test` tries some ten thousand inputs per reader; `ISINGLASS_FUZZ=10000000` tries that many.
 //!
+//! [`skip`] is for tests that need what not every machine has.
+//!
 //! A test that limits memory installs the allocator that counts:
 //!
 //! ```ignore
@@ -20,11 +22,13 @@
 mod allocations;
 mod campaign;
 mod generator;
+mod missing;
 mod mutation;
 mod safetensors;
 
 pub use allocations::{Allocations, peak_of};
 pub use campaign::Campaign;
 pub use generator::Generator;
+pub use missing::skip;
 pub use mutation::mutate;
 pub use safetensors::repair_safetensors;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,27 @@ from support import Example, run_command
 
 # Small networks gain nothing from PyTorch's threads, and lose much on a busy machine.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
+if os.environ.get("ISINGLASS_REQUIRE") == "1":
+    # Nothing may be missing: what would be skipped fails.
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        report = yield
+        return _required(report)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+        report = yield
+        return _required(report)
+
+
+def _required(report: Any) -> Any:
+    if report.skipped:
+        report.outcome = "failed"
+        report.longrepr = f"skipped, and ISINGLASS_REQUIRE=1 says that nothing may be missing: {report.longrepr}"
+    return report
 
 
 @pytest.fixture

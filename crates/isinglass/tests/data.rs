@@ -109,6 +109,15 @@ fn fetch_without_a_network_says_what_to_do() {
     assert!(message.contains("http://127.0.0.1:9/") && message.contains("copy the four files of mnist"), "{message}");
 }
 
+#[cfg(not(feature = "tls"))]
+#[test]
+fn fetch_without_curl_says_what_to_do() {
+    let mut home = Scratch::new("no-curl");
+    home.set("PATH", "");
+    let message = home.fails("data fetch mnist --data-dir data --mirror http://127.0.0.1:9/", 2);
+    assert!(message.contains("cannot run curl") && message.contains("--features tls"), "{message}");
+}
+
 #[test]
 fn help_has_examples_that_run() {
     let home = Scratch::new("help");
@@ -125,13 +134,13 @@ fn help_has_examples_that_run() {
 #[test]
 fn fetch_brings_what_show_reads() {
     let Some(directory) = std::env::var_os("ISINGLASS_DATA") else {
-        eprintln!("skipped: set ISINGLASS_DATA to a directory with mnist/*.gz to run this test");
+        isinglass_fuzz::skip("ISINGLASS_DATA names no directory with mnist/*.gz");
         return;
     };
     let home = Scratch::new("fetch");
     let source = PathBuf::from(directory).join("mnist");
     if !source.join("train-images-idx3-ubyte.gz").is_file() {
-        eprintln!("skipped: there is no mnist/train-images-idx3-ubyte.gz in ISINGLASS_DATA");
+        isinglass_fuzz::skip("there is no mnist/train-images-idx3-ubyte.gz in ISINGLASS_DATA");
         return;
     }
     // A mirror that knows nothing but whole files.

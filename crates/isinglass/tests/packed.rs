@@ -308,7 +308,7 @@ fn check_exports(home: &Scratch, model: &str, images: &[u8]) {
     assert_eq!(printed.lines().map(|line| line.replace(';', " ")).collect::<Vec<_>>(), expected);
 
     let Ok(python) = std::env::var("ISINGLASS_PYTHON") else {
-        eprintln!("skipped: ISINGLASS_PYTHON names no Python with onnxruntime");
+        isinglass_fuzz::skip("ISINGLASS_PYTHON names no Python with onnxruntime");
         return;
     };
     home.succeeds(&format!("export {model} --to onnx -o net.onnx"));
@@ -335,7 +335,7 @@ fn exports_give_the_same_integers() {
 #[test]
 fn all_test_images_of_mnist_are_exact() {
     let Some(data) = std::env::var_os("ISINGLASS_DATA").filter(|data| Path::new(data).join("mnist").is_dir()) else {
-        eprintln!("skipped: ISINGLASS_DATA names no directory with mnist/");
+        isinglass_fuzz::skip("ISINGLASS_DATA names no directory with mnist/");
         return;
     };
     let home = Scratch::new("mnist");

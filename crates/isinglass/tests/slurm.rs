@@ -93,7 +93,7 @@ impl Bench {
 #[test]
 fn a_sweep_survives_the_loss_of_a_node() {
     if std::env::var_os("ISINGLASS_SLURM").is_none_or(|value| value != "1") {
-        eprintln!("skipped: set ISINGLASS_SLURM=1 where Slurm and munge are installed");
+        isinglass_fuzz::skip("ISINGLASS_SLURM=1 does not say that Slurm and munge are installed");
         return;
     }
     let bench = Bench::new();

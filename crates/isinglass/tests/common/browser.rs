@@ -9,7 +9,7 @@ use super::Scratch;
 pub fn browser() -> Option<String> {
     let name = std::env::var("ISINGLASS_CHROMIUM").ok().filter(|name| !name.is_empty());
     if name.is_none() {
-        eprintln!("skipped: ISINGLASS_CHROMIUM names no browser");
+        isinglass_fuzz::skip("ISINGLASS_CHROMIUM names no browser");
     }
     name
 }
