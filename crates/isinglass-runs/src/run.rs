@@ -216,11 +216,21 @@ pub fn read_config(directory: &Path) -> Result<RunConfig, RunError> {
 /// [`RunError::Read`] and [`RunError::Config`] if the file is damaged.
 pub fn read_summary(directory: &Path) -> Result<Option<Summary>, RunError> {
     let path = directory.join(SUMMARY);
+    let damaged = |error: &dyn std::fmt::Display| RunError::Config {
+        path: path.clone(),
+        reason: format!("damaged ({error}); remove the file and resume the run to have it made again"),
+    };
     match isinglass_files::read(&path) {
-        Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|error| RunError::Config {
-            path,
-            reason: format!("damaged ({error}); remove the file and resume the run to have it made again"),
-        }),
+        Ok(bytes) => {
+            let summary: Value = serde_json::from_slice(&bytes).map_err(|error| damaged(&error))?;
+            let has_layers = summary["layers"].as_array().is_some_and(|layers| !layers.is_empty() && layers.iter().all(Value::is_object));
+            let has_scores = summary["test"]["surrogate"].is_object() && summary["train"]["surrogate"].is_object();
+            if has_layers && has_scores && summary["network"].is_object() {
+                Ok(Some(summary))
+            } else {
+                Err(damaged(&"not the result of a run"))
+            }
+        }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(RunError::read(&path)(error)),
     }

@@ -214,6 +214,7 @@ fn what_is_not_a_file_is_refused_at_once() {
         for args in [
             format!("train --train-images {place} --test-images {place} --out a"),
             format!("train --config {place} --out a"),
+            format!("sweep run {place} --out a"),
             format!("predict {place} --data digits"),
             format!("evaluate {place} --data digits"),
             format!("inspect {place} --data digits"),

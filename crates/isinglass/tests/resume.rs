@@ -155,6 +155,18 @@ fn a_run_that_has_ended_is_printed_again() {
     assert_eq!(home.metrics("a").iter().filter(|line| line["kind"] == "final").count(), 1);
 }
 
+#[test]
+fn a_result_that_is_none_is_one_sentence() {
+    let home = scratch("result");
+    home.succeeds("train --data mnist --data-dir data --width 9 --depth 1 --epochs 1 --samples 1 --quiet --out a");
+    for text in ["", "x", "5", "[]", "{}", r#"{"layers": [], "test": {}}"#, r#"{"layers": [5], "network": {}, "test": {"surrogate": {}}}"#]
+    {
+        home.write("a/summary.json", text.as_bytes());
+        let message = home.fails("resume a --quiet", 2);
+        assert!(message.contains("summary.json") && message.contains("remove the file"), "{text}: {message}");
+    }
+}
+
 /// Every entry of a directory with its length and time.
 #[cfg(unix)]
 fn entries(home: &Scratch, run: &str) -> std::collections::BTreeMap<std::ffi::OsString, (u64, std::time::SystemTime)> {

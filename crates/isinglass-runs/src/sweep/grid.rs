@@ -74,7 +74,7 @@ impl Grid {
     ///
     /// [`SweepError::Read`] and [`SweepError::Grid`].
     pub fn read(path: &Path) -> Result<Self, SweepError> {
-        let text = std::fs::read_to_string(path).map_err(SweepError::read(path))?;
+        let text = isinglass_files::read_to_string(path).map_err(SweepError::read(path))?;
         let mut grid = Self::from_toml(&text).map_err(|reason| SweepError::Grid { path: path.to_owned(), reason })?;
         let directory = std::path::absolute(isinglass_files::directory_of(path)).map_err(SweepError::read(path))?;
         let fixed = grid.train.iter_mut().map(|(key, value)| (key, std::slice::from_mut(value)));

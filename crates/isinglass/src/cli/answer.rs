@@ -283,7 +283,8 @@ fn fact_text(key: &str, value: &Value) -> String {
 
 /// Rows of records with the same keys, under their keys. A first column of text is aligned at the left, and so are columns of several words.
 pub fn write_columns(out: &mut impl Write, rows: &[Record]) -> io::Result<()> {
-    let header: Vec<String> = rows[0].keys().map(|key| printable(key).into_owned()).collect();
+    let Some(first) = rows.first() else { return Ok(()) };
+    let header: Vec<String> = first.keys().map(|key| printable(key).into_owned()).collect();
     let cells: Vec<Vec<String>> = rows.iter().map(|row| row.values().map(cell_text).collect()).collect();
     let widths: Vec<usize> = (0..header.len())
         .map(|i| cells.iter().map(|row| row[i].chars().count()).chain([header[i].chars().count()]).max().unwrap_or(0))

@@ -50,6 +50,8 @@ impl Args {
             seed: self.seed.unwrap_or(subject.checkpoint.train_config().seed),
             threads: self.threads.count(),
         };
+        // Those of a run come from a file.
+        check_samples(&sampling.samples)?;
         let bar = bar("{bar:24} {pos} of {len} binary networks sampled, {eta} left");
         let mut progress = |done: usize, of: usize| {
             bar.set_length(of as u64);
