@@ -222,14 +222,8 @@ pub fn read_summary(directory: &Path) -> Result<Option<Summary>, RunError> {
     };
     match isinglass_files::read(&path) {
         Ok(bytes) => {
-            let summary: Value = serde_json::from_slice(&bytes).map_err(|error| damaged(&error))?;
-            let has_layers = summary["layers"].as_array().is_some_and(|layers| !layers.is_empty() && layers.iter().all(Value::is_object));
-            let has_scores = summary["test"]["surrogate"].is_object() && summary["train"]["surrogate"].is_object();
-            if has_layers && has_scores && summary["network"].is_object() {
-                Ok(Some(summary))
-            } else {
-                Err(damaged(&"not the result of a run"))
-            }
+            let summary: Summary = serde_json::from_slice(&bytes).map_err(|error| damaged(&error))?;
+            if summary.inspection.layers.is_empty() { Err(damaged(&"not the result of a run")) } else { Ok(Some(summary)) }
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(RunError::read(&path)(error)),
