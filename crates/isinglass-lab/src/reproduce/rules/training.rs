@@ -25,7 +25,7 @@ pub(in crate::reproduce) fn fewer_samples(what: &str, when: [&str; 2], first: &P
     let ratio = Interval::of_censored(&ratios)?;
     let numbers = |samples: &[Censored]| Interval::of_censored(samples).map(|number| number.text(|number| format!("{number:.0}")));
     let evidence = format!(
-        "{what}: {} {} and {} {}, by a factor of {}.",
+        "{what}: {} {} and {} {}; the ratio is {}.",
         numbers(first)?,
         when[0],
         numbers(last)?,
