@@ -28,13 +28,15 @@ pub fn digits(x: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
-/// A fraction of all, in per cent.
+/// A fraction of all, in per cent; a difference of two may be negative.
 ///
 /// ```
-/// assert_eq!(isinglass_runs::words::percent(0.97123), "97.12 %");
+/// use isinglass_runs::words::percent;
+///
+/// assert_eq!([percent(0.97123), percent(-0.01)], ["97.12 %", "−1.00 %"]);
 /// ```
 pub fn percent(fraction: f64) -> String {
-    format!("{:.2} %", 100.0 * fraction)
+    format!("{:.2} %", 100.0 * fraction).replace('-', "−")
 }
 
 /// A difference of two fractions in percentage points, with its sign and a real minus.

@@ -95,7 +95,7 @@ fn ends_outside_the_grid_count_if_they_contradict() {
     check(&every, "About 3ξ", "does not hold", &["0 of 4 values", "at least 60.2ξ at σ_m² = 0.3"]);
     check(&every, "follows the correlation depth scale", "not decided", &["the same for every σ_m²"]);
     let none = figure_2(plane(|_, _| 1.0));
-    check(&none, "About 3ξ", "does not hold", &["0 of 3 values", "at most 0.7ξ at σ_m² = 0.85"]);
+    check(&none, "About 3ξ", "does not hold", &["0 of 3 values", "below 0.7ξ at σ_m² = 0.85"]);
     // Where 3ξ itself is outside, at 0.3 and 0.99, the grid cannot tell.
     let few = figure_2(plane(|_, config| if config.sigma_m2 == Some(0.7) { 1000.0 } else { 3.0 * xi(config) }));
     check(&few, "About 3ξ", "holds in part", &["2 of 3 values"]);

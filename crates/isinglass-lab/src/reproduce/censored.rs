@@ -70,13 +70,13 @@ impl Censored {
     }
 }
 
-/// `25`, `below 3`, `beyond 60`.
+/// `25`, `below 3`, `at least 60`.
 impl fmt::Display for Censored {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.may_be_less(), self.may_be_more()) {
             (false, false) => write!(f, "{:.0}", self.value),
             (true, false) => write!(f, "below {:.0}", self.value),
-            (false, true) => write!(f, "beyond {:.0}", self.value),
+            (false, true) => write!(f, "at least {:.0}", self.value),
             (true, true) => write!(f, "unknown"),
         }
     }
@@ -112,7 +112,7 @@ mod tests {
     fn typical_values_are_those_of_logarithms() {
         let typical = Censored::typical(&[Censored::within(2.0), Censored::within(8.0)]).unwrap();
         assert!((typical.value() - 4.0).abs() < 1e-12 && typical.to_string() == "4");
-        assert_eq!(Censored::typical(&[Censored::within(15.0), Censored::beyond(60.0)]).unwrap().to_string(), "beyond 30");
+        assert_eq!(Censored::typical(&[Censored::within(15.0), Censored::beyond(60.0)]).unwrap().to_string(), "at least 30");
         assert_eq!(Censored::typical(&[Censored::below(3.0)]).unwrap().to_string(), "below 3");
         assert_eq!(Censored::typical(&[]), None);
     }

@@ -177,15 +177,15 @@ fn claims(output: &mut Output, course: &Course) {
     // Every grid has several numbers of epochs.
     let (Some(&first), Some(&last)) = (course.epochs.first(), course.epochs.last()) else { return };
     let single = |epochs: usize| mean(&course.accuracy(epochs, Behind::Surrogate)) - mean(&course.accuracy(epochs, Behind::Stochastic(1)));
-    let details = format!(
-        " (to come within {} of the surrogate, after {} and after {}). A single sample is behind the surrogate by {} and by {}.",
-        percent(CLOSE),
-        counted(first, "epoch"),
-        counted(last, "epoch"),
+    let what = format!(
+        "A single sample is behind the surrogate by {} and later by {}. Samples needed to come within {} of it",
         percent(single(first)),
-        percent(single(last))
+        percent(single(last)),
+        percent(CLOSE)
     );
-    output.claim("Fewer samples are needed after more epochs.", fewer_samples(&course.needed(first), &course.needed(last), &details));
+    let [early, late] = [first, last].map(|epochs| format!("after {}", counted(epochs, "epoch")));
+    let fewer = fewer_samples(&what, [&early, &late], &course.needed(first), &course.needed(last));
+    output.claim("Fewer samples are needed after more epochs.", fewer);
     let of = |value: fn(&Inside) -> f64| (course.inside(START, value), course.inside(last, value));
     let (means, neurons, distances) = (of(|one| one.polarised), of(|one| one.saturated), of(|one| one.distance));
     let change = |(before, after)| Change { before, after };

@@ -78,7 +78,7 @@ impl Interval {
         self.low.is_infinite() || self.high.is_infinite()
     }
 
-    /// `12.3 (10.1 to 15.0)`, `at least 60`, `at most 3`.
+    /// `12.3 (10.1 to 15.0)`, `at least 60`, `below 3`.
     pub fn text(&self, number: impl Fn(f64) -> String) -> String {
         if self.is_open() { self.range(number) } else { format!("{} ({})", number(self.mean), self.range(&number)) }
     }
@@ -88,7 +88,7 @@ impl Interval {
         match (self.low.is_finite(), self.high.is_finite()) {
             (true, true) => format!("{} to {}", number(self.low), number(self.high)),
             (true, false) => format!("at least {}", number(self.low)),
-            (false, true) => format!("at most {}", number(self.high)),
+            (false, true) => format!("below {}", number(self.high)),
             (false, false) => "anything".to_owned(),
         }
     }
@@ -136,7 +136,7 @@ mod tests {
         let text = |values: &[Censored]| Interval::of_censored(values).unwrap().text(|x| format!("{x:.1}"));
         assert_eq!(text(&[Censored::within(8.0); 3]), "8.0 (8.0 to 8.0)");
         assert_eq!(text(&[Censored::beyond(60.0); 3]), "at least 60.0");
-        assert_eq!(text(&[Censored::below(3.0); 3]), "at most 3.0");
+        assert_eq!(text(&[Censored::below(3.0); 3]), "below 3.0");
         assert_eq!(text(&[Censored::below(3.0), Censored::within(8.0), Censored::beyond(60.0)]), "anything");
         let mixed = Interval::of_censored(&[Censored::within(58.0), Censored::beyond(60.0), Censored::beyond(60.0)]).unwrap();
         // ln 58, ln 60, ln 60: mean ln 59.33, standard deviation 0.0196.

@@ -35,7 +35,7 @@ pub(in crate::reproduce) fn more_samples([one, five, hundred]: [&PerSeed<f64>; 3
 
 /// Two accuracies are about the same, by their mean distance.
 pub(in crate::reproduce) fn about_the_same(distance: &PerSeed<f64>, details: &str) -> Ruling {
-    let distance = interval(distance)?;
+    let distance = interval(distance)?.clamped(0.0, 1.0);
     let evidence = format!("Mean distance {}{details}", distance.text(percent));
     Ok(Judgement::over(distance.seeds, at_most(&distance, ALIKE_IN_PART, ALIKE), evidence))
 }

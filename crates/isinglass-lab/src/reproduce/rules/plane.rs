@@ -102,22 +102,27 @@ pub(in crate::reproduce) fn near_one_is_best(reached: &[Reached], means: &[(f64,
     let averages = columns.iter().map(|column| Interval::of(column)).collect::<Result<Vec<_>, _>>()?;
     let (Some(last), Some(accuracy)) = (columns.last(), averages.last()) else { return Undecided::because("There are no results.") };
     let depth = at_one.interval()?;
-    let all: Vec<Censored> = by_seed(&reached.iter().collect::<Vec<_>>())?.concat();
-    if all.iter().all(Censored::may_be_less) {
-        let (least, seeds) = (depth.mean, depth.seeds);
-        let evidence = format!("No network trains, not even at the smallest depth, {least:.0}, whatever σ_m², in any of {seeds} seeds.");
-        return Ok(Judgement { verdict: Verdict::DoesNotHold, evidence });
-    }
-    let best = |seed: usize| columns.iter().map(|column| column[seed]).fold(f64::NEG_INFINITY, f64::max);
-    let behind: Vec<f64> = last.iter().enumerate().map(|(seed, accuracy)| best(seed) - accuracy).collect();
-    let behind = Interval::of(&behind)?;
-    let is_best = exceeds(&behind, AS_GOOD).map(|is_behind| !is_behind);
-    let is_deep = exceeds(&depth, 0.5 * deepest);
     let (best_at, best) = means
         .iter()
-        .map(|(sigma_m2, _)| *sigma_m2)
         .zip(&averages)
-        .fold((f64::NAN, f64::NEG_INFINITY), |best, (at, one)| if one.mean > best.1 { (at, one.mean) } else { best });
+        .fold((f64::NAN, f64::NEG_INFINITY), |best, ((at, _), one)| if one.mean > best.1 { (*at, one.mean) } else { best });
+    if at_one.depth.as_ref().is_ok_and(|seeds| seeds.iter().all(Censored::may_be_less)) {
+        // Among networks that do not train none is the best.
+        let evidence = format!(
+            "At σ_m² = {} no network trains, not even at the smallest depth, {:.0}, in any of {} seeds: mean accuracy over all depths {}, at best {} at σ_m² = {best_at}.",
+            at_one.sigma_m2,
+            depth.mean,
+            depth.seeds,
+            accuracy.text(percent),
+            percent(best)
+        );
+        return Ok(Judgement::over(depth.seeds, Verdict::DoesNotHold, evidence));
+    }
+    let best_in = |seed: usize| columns.iter().map(|column| column[seed]).fold(f64::NEG_INFINITY, f64::max);
+    let behind: Vec<f64> = last.iter().enumerate().map(|(seed, accuracy)| best_in(seed) - accuracy).collect();
+    let behind = Interval::of(&behind)?.clamped(0.0, 1.0);
+    let is_best = exceeds(&behind, AS_GOOD).map(|is_behind| !is_behind);
+    let is_deep = exceeds(&depth, 0.5 * deepest);
     let scale = match at_one.xi {
         Some(xi) if xi.is_finite() => format!("ξ is {xi:.1} layers"),
         Some(_) => "ξ diverges".to_owned(),
@@ -236,6 +241,9 @@ mod tests {
         assert_eq!(verdict(near_one_is_best(&shallow, &means([0.9, 0.6], 0.001), 60.0)), DoesNotHold);
         let nothing = reached(&[(0.5, 1.0, Censored::below(10.0)), (0.99, 2.0, Censored::below(10.0))]);
         assert_eq!(verdict(near_one_is_best(&nothing, &means([0.1, 0.1], 0.0), 60.0)), DoesNotHold);
+        // Untrained networks are as good as others that hardly train: that makes them no better.
+        let hardly = reached(&[(0.5, 1.0, Censored::within(11.0)), (0.99, 2.0, Censored::below(10.0))]);
+        assert_eq!(verdict(near_one_is_best(&hardly, &means([0.2, 0.19], 0.001), 60.0)), DoesNotHold);
         assert_eq!(verdict(near_one_is_best(&[], &[], 60.0)), NotDecided);
         // Shallow for certain; whether it is the best differs from seed to seed.
         let torn = [(0.5, Ok(vec![0.9, 0.7, 0.8])), (0.99, Ok(vec![0.6, 0.7, 0.8]))];

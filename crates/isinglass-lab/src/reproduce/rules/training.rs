@@ -18,16 +18,18 @@ pub(in crate::reproduce) struct Change<'a> {
     pub after: &'a PerSeed<f64>,
 }
 
-/// Fewer samples are needed: the ratio of numbers after the last and the first epochs, which differ by `details`.
-pub(in crate::reproduce) fn fewer_samples(first: &PerSeed<Censored>, last: &PerSeed<Censored>, details: &str) -> Ruling {
+/// Fewer samples are needed, by the ratio of their numbers. `what` names the number, `when` is after the first and the last epochs.
+pub(in crate::reproduce) fn fewer_samples(what: &str, when: [&str; 2], first: &PerSeed<Censored>, last: &PerSeed<Censored>) -> Ruling {
     let (first, last) = (first.as_deref().map_err(Undecided::clone)?, last.as_deref().map_err(Undecided::clone)?);
     let ratios: Vec<Censored> = last.iter().zip(first).map(|(last, first)| last.over(first)).collect();
     let ratio = Interval::of_censored(&ratios)?;
     let numbers = |samples: &[Censored]| Interval::of_censored(samples).map(|number| number.text(|number| format!("{number:.0}")));
     let evidence = format!(
-        "{} samples are needed first and {} at the end, {} times as many{details}",
+        "{what}: {} {} and {} {}; the ratio is {}.",
         numbers(first)?,
+        when[0],
         numbers(last)?,
+        when[1],
         ratio.text(|ratio| format!("{ratio:.2}"))
     );
     Ok(Judgement::over(ratio.seeds, at_most(&ratio, 1.0, 1.0), evidence))
@@ -73,7 +75,9 @@ mod tests {
 
     #[test]
     fn samples_beyond_the_most_that_were_tried_count_as_more() {
-        let rule = |first: [Censored; 3], last: [Censored; 3]| fewer_samples(&Ok(first.into()), &Ok(last.into()), ".").unwrap().verdict;
+        let rule = |first: [Censored; 3], last: [Censored; 3]| {
+            fewer_samples("Samples", ["first", "then"], &Ok(first.into()), &Ok(last.into())).unwrap().verdict
+        };
         let (ten, twenty, more) = (Censored::within(10.0), Censored::within(20.0), Censored::beyond(100.0));
         assert_eq!(rule([more; 3], [ten; 3]), Holds);
         assert_eq!(rule([more, more, Censored::within(100.0)], [ten, twenty, ten]), Holds);
