@@ -209,11 +209,7 @@ fn a_cell_with_a_damaged_checkpoint_or_damaged_metrics_starts_again() {
 fn a_cell_too_large_for_the_memory_is_refused_by_itself() {
     let mut home = scratch(
         "sweep-memory",
-        &GRID
-            .replace("depth = [1, 3]", "depth = [1]")
-            .replace("sigma-m2", "sigma-m2")
-            .replace("width = 21\n", "")
-            .replace("[grid]\n", "[grid]\nwidth = [20000, 21]\n"),
+        &GRID.replace("depth = [1, 3]", "depth = [1]").replace("width = 21\n", "").replace("[grid]\n", "[grid]\nwidth = [20000, 21]\n"),
     );
     home.set("ISINGLASS_MEMORY", "0.02");
     // Not even the largest cell first: it is not begun at all.

@@ -19,7 +19,7 @@ pub(super) const SURROGATE: Column = Column::accuracy(Part::Train, Behind::Surro
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Outcome {
     /// There is a result.
-    Trained(Row),
+    Trained(Box<Row>),
     /// Its loss diverged: it has learnt nothing, and its accuracies are those of chance.
     Untrained,
     /// It failed for another reason, which says nothing about the network.
@@ -37,7 +37,7 @@ impl Entry {
     /// `None` if the cell has not ended.
     fn of(row: &Row) -> Option<Self> {
         let outcome = match row.status() {
-            Status::Done(_) => Outcome::Trained(row.clone()),
+            Status::Done(_) => Outcome::Trained(Box::new(row.clone())),
             Status::Failed(record) if record.is_untrained() => Outcome::Untrained,
             Status::Failed(_) | Status::Damaged(_) => Outcome::Missing(row.error().unwrap_or("no reason given").to_owned()),
             Status::Running | Status::Waiting => return None,

@@ -106,7 +106,7 @@ impl Performance<'_> {
     }
 
     /// The outer error is a panic's.
-    fn train(&mut self, data: &SweepData, options: &Options) -> Result<Result<(Summary, Vec<Line>), RunError>, Box<dyn Any + Send>> {
+    fn train(&mut self, data: &SweepData, options: &Options) -> std::thread::Result<Result<(Summary, Vec<Line>), RunError>> {
         let (run, reins): (&mut Run, &Reins) = (&mut self.claimed.run, &self.reins);
         catch_unwind(AssertUnwindSafe(|| {
             let summary = run.train(data.of(self.cell), options, &reins.stop, &mut |event| match event {
