@@ -148,7 +148,7 @@ fn cells_are_packed_submitted_once_and_come_to_the_same_results() {
     assert_eq!(lost.filter(|row| row["status"] == "waiting").count(), sizes[2]);
     let table = home.succeeds("sweep status a");
     assert!(table.contains("Job 41 has 3 tasks: 1 running on n1, 2 ended.") && table.contains("submit the sweep again"), "{table}");
-    assert_eq!(home.succeeds("sweep status a --format csv").lines().next(), Some("sweep,cells,done,running,failed,waiting,queued"));
+    assert_eq!(home.succeeds("sweep status a --format csv").lines().next(), Some("sweep,cells,done,running,failed,waiting,queued,damaged"));
 
     // Only what was lost is sent, and by another task.
     let second = home.json("sweep submit grid.toml --out a --slurm --quiet");
