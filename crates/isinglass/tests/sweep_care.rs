@@ -304,7 +304,7 @@ fn runs_are_listed_and_compared() {
     let rows = list["runs"].as_array().unwrap();
     let statuses: Vec<&str> = rows.iter().map(|row| row["status"].as_str().unwrap()).collect();
     assert_eq!(statuses, ["ended", "ended", "damaged"], "{list}");
-    assert!(rows[0]["test_binary_accuracy"].is_f64() && rows[2]["error"].as_str().unwrap().contains("epochs"));
+    assert!(rows[0]["test_binary_accuracy"].is_f64() && rows[2]["error"].as_str().unwrap().contains("config.toml"));
     assert!(home.succeeds("runs list runs/a").contains("ended"));
     let compared = home.json("runs compare runs/a runs/b --plot curves.svg");
     let settings: Vec<&str> = compared["settings"].as_array().unwrap().iter().map(|line| line["setting"].as_str().unwrap()).collect();

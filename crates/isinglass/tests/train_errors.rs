@@ -207,7 +207,7 @@ fn impossible_numbers_of_threads_and_epochs_are_refused() {
 fn networks_that_do_not_fit_the_memory_are_refused() {
     let home = scratch("memory");
     let message = home.fails(&format!("{SMALL} --width 1048576 --depth 12 --out x"), 2);
-    assert!(message.contains("GiB of memory are free; use narrower or fewer layers"), "{message}");
+    assert!(message.contains("GiB are available; use narrower or fewer layers"), "{message}");
     assert!(!home.path("x").exists());
 }
 

@@ -31,8 +31,12 @@ class CarriedRecommendation(Exponents, Variances):
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Advice(Network):
-    """Which σ_m² and σ_b² to use: the best, and the smallest that suffices (None if none does)."""
+    """Which σ_m² and σ_b² to use: the best, and the smallest that suffices (None if none does).
 
+    `answer` says it in a sentence, `verdict` in more.
+    """
+
+    answer: str
     depth: int
     reach: float
     critical_exists: bool
@@ -49,8 +53,12 @@ class Advice(Network):
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class CarriedAdvice(Network):
-    """Whether to carry fields (needed, helpful or unneeded), and what is then left after all layers."""
+    """Whether to carry fields (needed, helpful or unneeded), and what is then left after all layers.
 
+    `answer` says it in a sentence, `verdict` in more.
+    """
+
+    answer: str
     depth: int
     reach: float
     carry: str
