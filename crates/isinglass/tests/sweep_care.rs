@@ -135,7 +135,7 @@ fn records_are_checked_and_one_damaged_cell_stops_nobody() {
     home.succeeds("sweep run grid.toml --out a --quiet");
     let cells = names(&home, "a");
     let path = |cell: &str| format!("a/cells/{cell}.json");
-    // One cell's scores under another's axes; a digit that flipped; half a file; and one that is not there.
+    // One cell's scores under another's axes; a digit that flipped; half a file; and a missing one.
     home.write(&path(&cells[0]), &home.read(&path(&cells[1])));
     let text = String::from_utf8(home.read(&path(&cells[1]))).unwrap();
     let place = text.find("\"accuracy\":").unwrap() + 13;

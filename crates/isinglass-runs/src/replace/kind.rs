@@ -7,7 +7,7 @@ use std::path::Path;
 use isinglass_bits::PackedModel;
 use isinglass_chart::Format;
 
-/// All marks are within so many bytes of the beginning.
+/// Every mark is within this many bytes of the beginning.
 const HEAD: u64 = 4096;
 
 /// In the description of every export.

@@ -58,7 +58,7 @@ impl Part {
 }
 
 impl Evaluation {
-    /// The scores on one part of the examples.
+    /// The scores on one set of examples.
     pub fn of(&self, part: Part) -> Option<&Scores> {
         match part {
             Part::Test => Some(&self.test),
