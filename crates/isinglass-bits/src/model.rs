@@ -24,6 +24,9 @@ use core::ops::Range;
 
 use crate::{Error, Isa, PackedNetwork, Predictor, Preprocessing, Quantiser};
 
+/// The largest factor between fields and logits: beyond it probabilities overflow.
+const LARGEST_TAU: f64 = 1e9;
+
 /// A network, or an ensemble of networks of one shape whose class probabilities are averaged.
 ///
 /// It takes bytes, unless it has a [`Quantiser`]: then it takes real numbers.
@@ -44,11 +47,11 @@ impl PackedModel {
     ///
     /// # Errors
     ///
-    /// [`Error::Shape`] if there are no networks, or they differ in shape or in the layers that carry; [`Error::Value`] if `tau` is not finite and above 0.
+    /// [`Error::Shape`] if there are no networks, or they differ in shape or in the layers that carry; [`Error::Value`] if `tau` is not above 0, or above 1e9.
     pub fn new(networks: Vec<PackedNetwork>, preprocessing: Preprocessing, tau: f64) -> Result<Self, Error> {
-        if !(tau > 0.0 && tau.is_finite()) {
+        if !(tau > 0.0 && tau <= LARGEST_TAU) {
             return Err(Error::Value(format!(
-                "tau = {}: the scale of the logits must be finite and above 0",
+                "tau = {}: the scale of the logits must be above 0 and at most 1e9",
                 isinglass_files::number(tau)
             )));
         }

@@ -3,7 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// The name that a misspelt word most likely stands for: at most a third of its letters are wrong, missing, superfluous or swapped with their neighbour. Of equally near ones the first.
+/// The name that a misspelt word most likely stands for: at most a third of its letters are wrong, missing, superfluous or swapped with their neighbour. Of equally near ones the one that begins like the word, then the first.
 ///
 /// ```
 /// use isinglass_files::nearest;
@@ -17,9 +17,10 @@ pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Opti
         let letters = letters(name);
         let length = word.len().max(letters.len());
         let distance = distance(&word, &letters);
-        (distance <= (length / 3).max(1) && distance < length).then_some((distance, name))
+        let shared = word.iter().zip(&letters).take_while(|(a, b)| a == b).count();
+        (distance <= (length / 3).max(1) && distance < length).then_some((distance, usize::MAX - shared, name))
     });
-    near.min_by_key(|(distance, _)| *distance).map(|(_, name)| name)
+    near.min_by_key(|(distance, unshared, _)| (*distance, *unshared)).map(|(.., name)| name)
 }
 
 /// ` (did you mean depth?)`, or nothing if no name is near.
@@ -86,6 +87,7 @@ mod tests {
         {
             assert_eq!(nearest(word, names), Some(name), "{word}");
         }
+        assert_eq!(nearest("of", ["auto", "on", "off"]), Some("off"));
         for word in ["", "x", "batch", "learning-rate"] {
             assert_eq!(nearest(word, names), None, "{word}");
         }

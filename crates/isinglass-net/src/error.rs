@@ -71,7 +71,7 @@ pub enum Error {
         lr: f64,
     },
     /// The loss is not a number, or a useless one, before anything was learned.
-    #[error("the loss is {loss:e} in step 1, before anything was learned, so that no learning rate can help: {cause}")]
+    #[error("the loss is {loss:e} in step 1, before anything was learned, so no learning rate will help: {cause}")]
     Overflow {
         /// The loss.
         loss: f32,

@@ -55,7 +55,7 @@ def test_faulty_grids_are_refused(tmp_path: Path) -> None:
         ig.sweep({"grid": {"dept": [1]}}, tmp_path / "a")
     with pytest.raises(FileNotFoundError):
         ig.sweep(tmp_path / "nothing.toml", tmp_path / "a")
-    with pytest.raises(FileNotFoundError, match="holds no sweep"):
+    with pytest.raises(FileNotFoundError, match="no sweep found"):
         ig.open_sweep(tmp_path)
     assert not (tmp_path / "a").exists()
 
@@ -79,7 +79,7 @@ def test_a_run_is_read_back(tmp_path: Path) -> None:
     assert run.best.shape == "784-16×1-10"
     assert run.plot().svg.startswith("<svg") and run.plot("insides").svg.startswith("<svg")
     assert "finished" in repr(run) and "<svg" in run._repr_html_()
-    with pytest.raises(FileNotFoundError, match="holds no run"):
+    with pytest.raises(FileNotFoundError, match="no run found"):
         ig.read_run(tmp_path)
     with pytest.raises(FileNotFoundError):
         _ = run.model

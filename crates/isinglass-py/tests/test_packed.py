@@ -80,7 +80,7 @@ def test_the_exported_c_compiles(network: ig.Network, tmp_path: Path) -> None:
 def test_files_that_are_not_ours_are_left_alone(network: ig.Network, tmp_path: Path) -> None:
     model, other = network.pack(), tmp_path / "thesis.safetensors"
     other.write_text("mine")
-    with pytest.raises(ValueError, match="not overwritten"):
+    with pytest.raises(ValueError, match="not replaced"):
         model.save(other)
     assert other.read_text() == "mine"
     with pytest.raises(FileNotFoundError, match="nothing.safetensors"):
@@ -96,7 +96,7 @@ def test_files_that_are_not_ours_are_left_alone(network: ig.Network, tmp_path: P
         model.export(tmp_path / "no" / "model.c")
     with pytest.raises(IsADirectoryError):
         model.save(tmp_path)
-    with pytest.raises(ValueError, match="not overwritten"):
+    with pytest.raises(ValueError, match="not replaced"):
         network.save(other)
     assert other.read_text() == "mine"
     network.save(tmp_path / "own.safetensors")

@@ -8,25 +8,32 @@ use crate::run::RunError;
 const AT_REST: u64 = 12;
 /// Bytes for a mean in training: θ, two averages, its gradient's share, the initial network and the checkpoint.
 const IN_TRAINING: u64 = 32;
+/// Bytes for an input of a layer and an example of the batch: the input, what the variance needs of it, and both again for the gradient.
+const OF_INPUT: u64 = 16;
+/// Bytes for a neuron and an example of the batch: two factors of its gradient.
+const OF_NEURON: u64 = 8;
 /// Names a limit in GiB that is lower than what the machine has.
 const LIMIT: &str = "ISINGLASS_MEMORY";
 
-/// Bytes that training a network takes, about.
+/// Bytes that training a network with batches of this many examples takes, about.
 ///
 /// # Errors
 ///
 /// If there is no such network.
-pub fn of_training(config: &NetworkConfig) -> Result<u64, RunError> {
-    Ok(weights(config)?.saturating_mul(IN_TRAINING))
+pub fn of_training(config: &NetworkConfig, batch: usize) -> Result<u64, RunError> {
+    let of_example = config.layers()?.iter().fold(0u64, |sum, layer| {
+        sum.saturating_add(OF_INPUT.saturating_mul(layer.inputs() as u64)).saturating_add(OF_NEURON.saturating_mul(layer.outputs() as u64))
+    });
+    Ok(weights(config)?.saturating_mul(IN_TRAINING).saturating_add(of_example.saturating_mul(batch as u64)))
 }
 
-/// Checks that a network can be trained.
+/// Checks that a network can be trained with batches of this many examples.
 ///
 /// # Errors
 ///
 /// [`RunError::Memory`].
-pub fn check_training(config: &NetworkConfig) -> Result<(), RunError> {
-    check(config, of_training(config)?)
+pub fn check_training(config: &NetworkConfig, batch: usize) -> Result<(), RunError> {
+    check(config, of_training(config, batch)?)
 }
 
 /// Checks that a network can be drawn.
@@ -73,8 +80,12 @@ mod tests {
     #[test]
     fn networks_that_cannot_fit_are_refused_in_one_sentence() {
         let config = |width: usize| NetworkConfig { inputs: 784, classes: 10, hidden: vec![width; 3], ..NetworkConfig::default() };
-        assert!(check_training(&config(64)).is_ok());
-        let error = check_training(&config(1_000_000)).unwrap_err().to_string();
+        assert!(check_training(&config(64), 64).is_ok());
+        let error = check_training(&config(1_000_000), 64).unwrap_err().to_string();
+        // 1000 layers of 100 neurons: the weights are 40 MB, a batch of 65,536 examples 160 GB.
+        let deep = NetworkConfig { hidden: vec![100; 1000], ..config(100) };
+        assert!(of_training(&deep, 65_536).unwrap() > 140 << 30);
+        assert!(of_training(&deep, 64).unwrap() < 1 << 30);
         assert!(error.starts_with("784-1000000×3-10: training takes about ") && error.contains("GiB are available"), "{error}");
     }
 }

@@ -91,7 +91,7 @@ fn own_files_are_replaced_and_others_only_by_force() {
             fs::write(&path, foreign).unwrap();
             for result in [check(&path, kind, false), write(&path, kind, false)] {
                 let message = result.unwrap_err().to_string();
-                assert!(message.contains("not overwritten") && message.contains(&path.display().to_string()), "{message}");
+                assert!(message.contains("not replaced") && message.contains(&path.display().to_string()), "{message}");
                 assert!(!message.contains("--force"), "programs have no flags");
             }
             assert_eq!(fs::read(&path).unwrap(), foreign);

@@ -67,11 +67,18 @@ pub fn command_line(arguments: impl IntoIterator<Item = impl Into<OsString> + Cl
 /// Help goes out as it is; a mistake becomes one sentence.
 fn usage_error(error: &clap::Error, color: style::Color) -> u8 {
     let text = error.render().to_string();
-    // Nobody is left to tell if even this cannot be printed.
     if !error.use_stderr() {
-        let _ = write!(io::stdout(), "{}", color.stdout().help(&text));
-        return 0;
+        let mut out = io::stdout();
+        return match write!(out, "{}", color.stdout().help(&text)).and_then(|()| out.flush()) {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                let error = CliError::Output(error);
+                terminal::error(&error.to_string());
+                error.exit_code()
+            }
+            _ => 0,
+        };
     }
+    // Nobody is left to tell if even this cannot be printed.
     if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         let _ = write!(io::stderr(), "{}", color.stderr().help(&text));
         return 2;
@@ -87,15 +94,70 @@ fn in_one_sentence(text: &str) -> String {
     let in_one_line = |paragraph: &str| paragraph.lines().map(str::trim).collect::<Vec<_>>().join(" ");
     let paragraphs: Vec<String> = text.trim().split("\n\n").take_while(|paragraph| !is_usage(paragraph)).map(in_one_line).collect();
     let sentence = paragraphs.join("; ");
-    sentence.strip_prefix("error: ").unwrap_or(&sentence).to_owned()
+    in_plain_words(sentence.strip_prefix("error: ").unwrap_or(&sentence))
+}
+
+/// What the standard library says of a number that cannot be read, and how users say it.
+const NUMBERS: [(&str, &str); 6] = [
+    ("number too large to fit in target type", "too large"),
+    ("number too small to fit in target type", "too small"),
+    ("invalid digit found in string", "not a whole number"),
+    ("cannot parse integer from empty string", "empty where a whole number is expected"),
+    ("invalid float literal", "not a number"),
+    ("cannot parse float from empty string", "empty where a number is expected"),
+];
+
+/// Most characters of a word that is repeated.
+const LONGEST_WORD: usize = 80;
+
+/// A message with short words in place of long ones, and plain ones in place of the library's.
+fn in_plain_words(sentence: &str) -> String {
+    let shortened = |word: &str| match word.chars().count() {
+        0..=LONGEST_WORD => word.to_owned(),
+        // Quotes and colons at the end stay.
+        _ => word
+            .chars()
+            .take(20)
+            .chain(['…'])
+            .chain(word.chars().rev().take_while(|c| !c.is_alphanumeric()).collect::<Vec<_>>().into_iter().rev())
+            .collect(),
+    };
+    let sentence = sentence.split(' ').map(shortened).collect::<Vec<_>>().join(" ");
+    let sentence = NUMBERS.iter().fold(sentence, |text, (theirs, ours)| text.replace(theirs, ours));
+    // `7 is not in 0..=1024`
+    match sentence.split_once(" is not in ").and_then(|(before, range)| Some((before, range.split_once("..=")?))) {
+        Some((before, (least, most))) if least.parse::<i64>().is_ok() => {
+            let before = before.rsplit_once(' ').map_or("", |(before, _)| before);
+            format!("{before} must be from {least} to {most}")
+        }
+        _ => sentence,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_refused_in_plain_words() {
+        let of = |arguments: &[&str]| {
+            let arguments = ["isinglass", "train"].iter().chain(arguments);
+            in_one_sentence(&Cli::try_parse_from(arguments).unwrap_err().render().to_string())
+        };
+        assert_eq!(of(&["--depth", "2.5"]), "invalid value '2.5' for '--depth <DEPTH>': not a whole number");
+        assert_eq!(of(&["--lr", "fast"]), "invalid value 'fast' for '--lr <LR>': not a number");
+        assert_eq!(of(&["--threads", "99999"]), "invalid value '99999' for '--threads <N>': must be from 0 to 1024");
+        let huge = of(&["--seed", &"9".repeat(300)]);
+        assert_eq!(huge, format!("invalid value '{}…' for '--seed <SEED>': too large", "9".repeat(19)));
+    }
 }
 
 /// What every command returns.
 const EXIT_CODES: &str = "Exit codes:
   0         done
-  1         something went wrong on the way: a full disk, a failed download, training that diverges, failed cells
+  1         failed on the way: full disk, failed download, diverging training
   2         wrong usage or wrong input; nothing was changed
-  130, 143  stopped by Ctrl-C (SIGINT) or SIGTERM; runs and sweeps have saved their state and can be resumed";
+  130, 143  stopped by Ctrl-C (SIGINT) or SIGTERM; `resume` continues";
 
 /// Deep neural networks of ±1 weights and neurons.
 #[derive(Debug, Parser)]
@@ -123,7 +185,7 @@ enum Command {
     #[command(subcommand)]
     Sweep(sweep::Command),
 
-    /// Training runs beside each other: which there are, how they differ
+    /// Training runs: list and compare them
     #[command(subcommand)]
     Runs(runs::Command),
 
@@ -228,14 +290,14 @@ pub enum CliError {
         signal: u8,
     },
     /// A sweep has come to its end, but some of its cells have not.
-    #[error("{}", cells_failed(*.failed, *.damaged, *.refused, *.cells, .directory))]
+    #[error("{}", cells_failed(*.failed, *.damaged, .refused, *.cells, .directory))]
     CellsFailed {
         /// Cells with an error.
         failed: usize,
         /// Cells whose record is damaged.
         damaged: usize,
         /// Cells that do not fit the memory.
-        refused: usize,
+        refused: Vec<String>,
         /// Cells in all.
         cells: usize,
         /// The sweep's directory.
@@ -286,15 +348,25 @@ pub enum CliError {
 }
 
 /// `2 of 9 cells failed: …`.
-fn cells_failed(failed: usize, damaged: usize, refused: usize, cells: usize, directory: &Path) -> String {
-    let parts = [(failed, "failed"), (damaged, "have a damaged record"), (refused, "do not fit the memory of this machine")];
-    let counts: Vec<String> =
-        parts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} of {cells} cells {what}")).collect();
-    let directory = shell::path(directory);
-    let again = if failed + damaged > 0 { ", --retry-failed runs them again" } else { "" };
-    let where_to = if failed + damaged > 0 { format!(": `isinglass sweep status {directory}` says why") } else { String::new() };
-    format!("{}{where_to}{again}", counts.join(", "))
+fn cells_failed(failed: usize, damaged: usize, refused: &[String], cells: usize, directory: &Path) -> String {
+    let mut parts = Vec::new();
+    if failed + damaged > 0 {
+        let counts = [(failed, "failed"), (damaged, "have a damaged record")];
+        let counts = counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} of {cells} cells {what}"));
+        let counts = counts.collect::<Vec<_>>().join(", ");
+        parts.push(format!("{counts}: `isinglass sweep status {}` says why, --retry-failed runs them again", shell::path(directory)));
+    }
+    if !refused.is_empty() {
+        // Of many, the first few: all were named before the first cell was run.
+        let named =
+            refused.iter().take(NAMED).map(String::as_str).chain((refused.len() > NAMED).then_some("…")).collect::<Vec<_>>().join(", ");
+        parts.push(format!("not run for lack of memory: {} of {cells} cells, {named}", refused.len()));
+    }
+    parts.join("; ")
 }
+
+/// Cells that an error names.
+const NAMED: usize = 5;
 
 /// What lies behind a figure is told as by the command that makes it.
 impl From<isinglass_lab::reproduce::ReproduceError> for CliError {
@@ -338,7 +410,10 @@ impl CliError {
             )) => 1,
             Self::Data(error) if went_wrong_on_the_way(error) => 1,
             Self::Run(error) if broke_off(error) => 1,
-            Self::Net(isinglass_net::Error::PackedDiffers { .. }) | Self::Replace(ReplaceError::Write { .. }) => 1,
+            Self::Net(isinglass_net::Error::PackedDiffers { .. }) => 1,
+            Self::Replace(ReplaceError::Write { .. }) => 1,
+            Self::Replace(ReplaceError::Directory { source, .. }) if !is_wrong_place(source) => 1,
+            Self::Sweep(SweepError::Directory { source, .. }) if !is_wrong_place(source) => 1,
             Self::Sweep(SweepError::Write { .. })
             | Self::CellsFailed { .. }
             | Self::Queued { .. }
@@ -364,13 +439,20 @@ fn went_wrong_on_the_way(error: &isinglass_data::Error) -> bool {
     }
 }
 
+/// A path that can never be a directory, as opposed to a disk that fails.
+fn is_wrong_place(error: &io::Error) -> bool {
+    use io::ErrorKind::{AlreadyExists, InvalidFilename, InvalidInput, NotADirectory, NotFound};
+    matches!(error.kind(), NotADirectory | NotFound | AlreadyExists | InvalidFilename | InvalidInput)
+}
+
 /// A training or a disk that fails, as opposed to wrong settings or a wrong file.
 fn broke_off(error: &isinglass_lab::run::RunError) -> bool {
     use isinglass_lab::run::RunError;
     use isinglass_net::Error as NetError;
     match error {
         RunError::Data(error) => went_wrong_on_the_way(error),
-        RunError::Net(NetError::Diverged { .. } | NetError::Write { .. }) => true,
+        RunError::Net(NetError::Diverged { .. } | NetError::Overflow { .. } | NetError::Write { .. }) => true,
+        RunError::Directory { source, .. } => !is_wrong_place(source),
         error => matches!(error, RunError::Write { .. }),
     }
 }

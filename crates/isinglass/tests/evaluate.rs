@@ -22,7 +22,8 @@ fn keys(object: &Value) -> Vec<&str> {
 fn evaluate_has_the_three_networks_on_every_set() {
     let home = trained("evaluate", "--goal surrogate");
     let result = home.json("evaluate a --samples 2,30");
-    assert_eq!(keys(&result), ["test", "train", "validation"]);
+    assert_eq!(keys(&result), ["test", "train", "validation", "path"]);
+    assert_eq!(result["path"], "a");
     for set in ["test", "train", "validation"] {
         assert_eq!(keys(&result[set]), ["surrogate", "binary", "stochastic"]);
         for score in [&result[set]["surrogate"], &result[set]["binary"]] {
@@ -50,11 +51,16 @@ fn evaluate_has_the_three_networks_on_every_set() {
 #[test]
 fn a_checkpoint_is_enough() {
     let home = trained("file", "");
-    let result = home.json("evaluate a");
-    assert_eq!(home.json("evaluate a/last.safetensors"), result, "the run's settings lie beside it");
+    let scores = |command: &str| {
+        let mut result = home.json(command);
+        result.as_object_mut().unwrap().shift_remove("path").unwrap();
+        result
+    };
+    let result = scores("evaluate a");
+    assert_eq!(scores("evaluate a/last.safetensors"), result, "the run's settings lie beside it");
     fs::rename(home.path("a/last.safetensors"), home.path("alone.safetensors")).unwrap();
     assert!(home.fails("evaluate alone.safetensors", 2).contains("--data"));
-    assert_eq!(home.json("evaluate alone.safetensors --data mnist --data-dir data --samples 2"), result);
+    assert_eq!(scores("evaluate alone.safetensors --data mnist --data-dir data --samples 2"), result);
     assert!(home.fails("evaluate alone.safetensors --data digits", 2).contains("64 inputs"));
     assert!(home.fails("inspect alone.safetensors --data digits", 2).contains("784"));
     assert!(home.fails("evaluate alone.safetensors --data mnist --data-dir data --checkpoint best", 2).contains("--checkpoint"));

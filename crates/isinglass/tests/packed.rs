@@ -46,7 +46,7 @@ fn a_packed_network_is_as_good_as_evaluate_says() {
         let evaluated = &home.json(&format!("evaluate a --checkpoint {checkpoint}"))["test"]["binary"]["accuracy"];
         assert_eq!(&result["accuracy"], evaluated);
         let predicted = home.json("predict m.safetensors --data mnist --data-dir data");
-        assert_eq!(keys(&predicted), ["accuracy", "images", "correct", "data", "networks", "predictions"]);
+        assert_eq!(keys(&predicted), ["accuracy", "images", "correct", "data", "networks", "path", "predictions"]);
         assert_eq!((&predicted["accuracy"], &predicted["images"]), (evaluated, &100.into()));
         let correct = predicted["correct"].as_u64().unwrap() as f64;
         assert_eq!(predicted["accuracy"], correct / 100.0);
@@ -100,7 +100,7 @@ fn what_has_no_bits_is_refused_with_the_way_out() {
     assert!(home.fails("pack nowhere -o m.safetensors", 2).contains("no such run"));
     assert!(home.fails("pack a --data digits -o m.safetensors", 2).contains("784"));
     let before = home.read("a/last.safetensors");
-    assert!(home.fails("pack a -o a/last.safetensors", 2).contains("not overwritten"));
+    assert!(home.fails("pack a -o a/last.safetensors", 2).contains("not replaced"));
     assert_eq!(home.read("a/last.safetensors"), before);
 }
 
@@ -158,7 +158,7 @@ fn png(width: usize, pixels: &[u8]) -> Vec<u8> {
 fn images_of_any_kind_are_predicted_alike() {
     let home = packed("inputs", "");
     let all = home.succeeds("predict m.safetensors --data-dir data --format csv");
-    assert!(all.starts_with("image,label,class,p0,p1,"), "{all}");
+    assert!(all.starts_with("image,label,class,probability,p0,p1,"), "{all}");
     let classes: Vec<&str> = all.lines().skip(1).map(|line| line.split(',').nth(2).unwrap()).collect();
     assert_eq!(classes.len(), 100);
     let images = &test_images(&home)[..3 * 64];
@@ -224,7 +224,7 @@ fn damaged_and_foreign_files_are_refused() {
     home.succeeds("export m.safetensors --to c -o net.c");
     home.succeeds("export m.safetensors --to c -o net.c --name other"); // an earlier export may go
     home.write("mine.c", b"int main(void) { return 0; }");
-    assert!(home.fails("export m.safetensors --to c -o mine.c", 2).contains("not overwritten"));
+    assert!(home.fails("export m.safetensors --to c -o mine.c", 2).contains("not replaced"));
     assert!(home.fails("pack m.safetensors -o n.safetensors", 2).contains("packed already"));
     assert!(home.fails("predict m.safetensors --data mnist --data-dir data --invert", 2).contains("--invert"));
     assert!(home.fails("export m.safetensors --to onnx --name x", 2).contains("--name"));

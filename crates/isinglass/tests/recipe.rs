@@ -165,7 +165,7 @@ fn a_run_whose_packing_was_interrupted_is_packed_by_resume() {
             fs::remove_file(home.path("a/summary.json")).unwrap();
         }
         let message = home.fails("resume a --quiet", 2);
-        assert!(message.contains("a/model.safetensors") && message.contains("not overwritten"), "{message}");
+        assert!(message.contains("a/model.safetensors") && message.contains("not replaced"), "{message}");
         assert_eq!(home.read("a/model.safetensors"), b"mine");
     }
     fs::remove_file(home.path("a/model.safetensors")).unwrap();

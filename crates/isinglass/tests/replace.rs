@@ -13,7 +13,7 @@ fn keeps_and_replaces(home: &Scratch, command: &str, file: &str) {
     for mine in [b"mine".as_slice(), b"", b"<svg xmlns=\"http://www.w3.org/2000/svg\"/>"] {
         home.write(file, mine);
         let message = home.fails(&format!("{command} {file}"), 2);
-        assert!(message.contains(file) && message.contains("not overwritten (--force replaces it)"), "{message}");
+        assert!(message.contains(file) && message.contains("not replaced (--force replaces it)"), "{message}");
         assert_eq!(home.read(file), mine);
     }
     home.succeeds(&format!("{command} {file} --force"));
@@ -65,7 +65,7 @@ fn a_file_in_the_way_is_found_before_anything_is_computed() {
     home.write("mine.c", b"mine");
     assert!(home.fails("export nowhere.safetensors --to c -o mine.c", 2).contains("--force"));
     home.write("mine.safetensors", b"mine");
-    assert!(home.fails("pack a -o mine.safetensors", 2).trim_end().ends_with("not overwritten"));
+    assert!(home.fails("pack a -o mine.safetensors", 2).trim_end().ends_with("not replaced"));
 }
 
 #[cfg(unix)]

@@ -219,7 +219,7 @@ fn what_cannot_go_on_is_one_sentence() {
     fs::remove_file(home.path("a/summary.json")).unwrap();
     let (checkpoint, config) = (home.read("a/last.safetensors"), String::from_utf8(home.read("a/config.toml")).unwrap());
     assert!(home.fails("resume nowhere", 2).contains("no run"));
-    assert!(home.fails("resume data", 2).contains("there is no config.toml"));
+    assert!(home.fails("resume data", 2).contains("it has no config.toml"));
     assert!(home.fails("resume a --epochs 3", 2).contains("--epochs"));
 
     let mut flipped = checkpoint.clone();

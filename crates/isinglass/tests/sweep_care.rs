@@ -3,6 +3,7 @@
 mod common;
 
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use common::sweeps::{collect, records, results, scratch};
@@ -216,9 +217,15 @@ fn a_cell_too_large_for_the_memory_is_refused_by_itself() {
     let output = home.run("sweep run grid.toml --out a");
     let message = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{message}");
-    let refusal = "(width = 20000, depth = 1, sigma-m2 = 0.5) needs about 0.04 GiB of memory, and 0.02 GiB are available";
+    let refusal = "(width = 20000, depth = 1, sigma-m2 = 0.5) needs about ";
     assert!(message.contains(refusal), "{message}");
-    assert!(message.ends_with("error: 2 of 4 cells do not fit the memory of this machine\n"), "{message}");
+    assert!(message.contains(" MiB of memory, and 20.48 MiB are available"), "{message}");
+    let end = message.lines().last().unwrap();
+    assert!(end.starts_with("error: not run for lack of memory: 2 of 4 cells, "), "{message}");
+    assert!(
+        end.contains("(width = 20000, depth = 1, sigma-m2 = 0.5)") && end.contains("(width = 20000, depth = 1, sigma-m2 = 0.9)"),
+        "{message}"
+    );
     let status = home.json("sweep status a");
     assert_eq!([&status["done"], &status["failed"], &status["waiting"]], [&Value::from(2), &0.into(), &2.into()]);
     // A larger machine runs them.
@@ -317,4 +324,77 @@ fn runs_are_listed_and_compared() {
     assert!(home.succeeds("runs compare runs/a runs/b --format csv").starts_with("kind,name,runs/a,runs/b\n"));
     assert!(home.fails("runs compare runs/a runs/none", 2).contains("runs/none"));
     assert!(home.fails("runs list nowhere", 2).contains("nowhere"));
+}
+
+#[test]
+fn a_kept_run_that_is_not_its_cell_s_is_set_aside() {
+    let home = scratch("sweep-kept", GRID);
+    home.succeeds("sweep run grid.toml --out whole --quiet --keep-runs");
+    let cells = names(&home, "whole");
+    let damages: [(&str, &dyn Fn(&str)); 4] = [
+        ("the settings in its config.toml are not those of the cell", &|sweep| {
+            // The run of another cell, with its scores.
+            let (from, to) = (home.path(&format!("{sweep}/runs/{}", cells[1])), home.path(&format!("{sweep}/runs/{}", cells[0])));
+            fs::remove_dir_all(&to).unwrap();
+            copy_directory(&from, &to);
+        }),
+        ("the settings in its config.toml are not those of the cell", &|sweep| {
+            let path = format!("{sweep}/runs/{}/config.toml", cells[0]);
+            let text = String::from_utf8(home.read(&path)).unwrap();
+            assert!(text.contains("seed = 1"), "{text}");
+            home.write(&path, text.replace("seed = 1", "seed = 3").as_bytes());
+        }),
+        ("its config.toml cannot be used", &|sweep| home.write(&format!("{sweep}/runs/{}/config.toml", cells[0]), b"rubbish")),
+        ("its directory has no config.toml", &|sweep| {
+            fs::remove_file(home.path(&format!("{sweep}/runs/{}/config.toml", cells[0]))).unwrap();
+        }),
+    ];
+    for (number, (reason, damage)) in damages.iter().enumerate() {
+        let sweep = format!("copy{number}");
+        copy_directory(&home.path("whole"), &home.path(&sweep));
+        fs::remove_file(home.path(&format!("{sweep}/cells/{}.json", cells[0]))).unwrap();
+        damage(&sweep);
+        let output = home.run(&format!("sweep run grid.toml --out {sweep} --keep-runs"));
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success() && message.contains("starts again (") && message.contains(reason), "{message}");
+        assert_eq!(results(&home, &sweep), results(&home, "whole"), "{reason}");
+        assert!(home.path(&format!("{sweep}/runs/{}.damaged-1", cells[0])).is_dir(), "nothing is deleted");
+    }
+}
+
+#[test]
+fn a_record_that_cannot_be_read_hides_no_other() {
+    let home = scratch("sweep-unreadable", GRID);
+    home.succeeds("sweep run grid.toml --out a --quiet");
+    let whole = results(&home, "a");
+    let path = home.path(&format!("a/cells/{}.json", names(&home, "a")[0]));
+    fs::remove_file(&path).unwrap();
+    fs::create_dir(&path).unwrap();
+    let status = home.json("sweep status a");
+    assert_eq!((&status["done"], &status["damaged"]), (&3.into(), &1.into()), "{status}");
+    let output = home.run("sweep run grid.toml --out a");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("1 of 4 cells have a damaged record"));
+    home.succeeds("sweep run grid.toml --out a --quiet --retry-failed");
+    assert_eq!(results(&home, "a"), whole);
+}
+
+#[test]
+fn the_memory_of_a_batch_counts() {
+    let mut home = scratch("sweep-batch-memory", GRID);
+    home.set("ISINGLASS_MEMORY", "1");
+    let message = home.fails("train --depth 1000 --width 100 --batch 65536 --epochs 1 --quiet --out run", 2);
+    assert!(message.contains("training takes about ") && message.contains("1.00 GiB are available"), "{message}");
+}
+
+fn copy_directory(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let (from, to) = (entry.path(), to.join(entry.file_name()));
+        if from.is_dir() {
+            copy_directory(&from, &to);
+        } else {
+            fs::copy(&from, &to).unwrap();
+        }
+    }
 }

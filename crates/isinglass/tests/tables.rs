@@ -114,7 +114,7 @@ fn packed_tables_take_real_numbers() {
     assert!(home.succeeds("predict m.safetensors --test-images test.csv").contains("of 60 test.csv test rows"));
     assert!(home.fails("predict m.safetensors", 2).contains("--test-images"));
     let csv = home.succeeds("predict m.safetensors --test-images test.csv --format csv");
-    assert!(csv.starts_with("image,label,class,p0,p1,p2\n"), "{csv}");
+    assert!(csv.starts_with("image,label,class,probability,p0,p1,p2\n"), "{csv}");
     let expected = classes(&csv);
 
     let rows = home.rows("test.csv");
@@ -126,7 +126,7 @@ fn packed_tables_take_real_numbers() {
     home.write("doubles.npy", &npy("<f8", "(60, 4)", &doubles));
     for input in ["rows.csv", "headed.csv", "rows.npy", "doubles.npy"] {
         let csv = home.succeeds(&format!("predict m.safetensors --input {input} --format csv"));
-        assert!(csv.starts_with("image,class,p0,p1,p2\n"), "{csv}");
+        assert!(csv.starts_with("image,class,probability,p0,p1,p2\n"), "{csv}");
         assert_eq!(classes(&csv), expected, "{input}");
         let result = home.json(&format!("predict m.safetensors --input {input}"));
         for (prediction, class) in result["predictions"].as_array().unwrap().iter().zip(&expected) {

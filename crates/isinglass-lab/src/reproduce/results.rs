@@ -1,6 +1,7 @@
 //! The results of a sweep, as figures and claims need them. Nothing else here reads the rows of a sweep.
 
 use isinglass_chart::Panel;
+use isinglass_runs::memory;
 use isinglass_runs::run::RunConfig;
 use isinglass_runs::sweep::picture::View;
 use isinglass_runs::sweep::{Cell, Row, Status, Sweep};
@@ -40,6 +41,7 @@ impl Entry {
             Status::Done(_) => Outcome::Trained(Box::new(row.clone())),
             Status::Failed(record) if record.is_untrained() => Outcome::Untrained,
             Status::Failed(_) | Status::Damaged(_) => Outcome::Missing(row.error().unwrap_or("no reason given").to_owned()),
+            Status::Waiting if is_too_large(row.cell()) => Outcome::Missing("it does not fit the memory of this machine".to_owned()),
             Status::Running | Status::Waiting => return None,
         };
         Some(Self { cell: row.cell().clone(), outcome })
@@ -60,6 +62,16 @@ impl Entry {
             }
         }
     }
+}
+
+/// Inputs and classes of all data that figures are made with.
+const DATA: (usize, usize) = (784, 10);
+
+/// Whether sweeps refuse a cell for lack of memory.
+fn is_too_large(cell: &Cell) -> bool {
+    let network = cell.config.network_config(DATA.0, DATA.1);
+    let needed = network.and_then(|network| memory::of_training(&network, cell.config.batch));
+    needed.is_ok_and(|needed| needed > memory::available())
 }
 
 /// A sweep in which every cell has come to its end.

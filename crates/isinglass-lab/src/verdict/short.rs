@@ -3,6 +3,8 @@
 use isinglass_theory::activation::Activation;
 use isinglass_theory::{Advice, CarriedAdvice, CarryVerdict, RandomNetwork};
 
+use isinglass_runs::words::percent;
+
 use super::{coordinates, digits, layers, near_one};
 
 /// Which initialisation to use, in one sentence.
@@ -34,7 +36,7 @@ pub fn carried_advice_in_short(network: &RandomNetwork, advice: &CarriedAdvice) 
         (Some(symbol), Some(sigma2)) => format!(" at {symbol} = {}", near_one(sigma2)),
         _ => String::new(),
     };
-    let left = advice.carried.left.signal.map_or(String::new(), |signal| format!(": {} of the signal is left", digits(signal)));
+    let left = advice.carried.left.signal.map_or(String::new(), |signal| format!(": {} of the signal is left", percent(signal)));
     match advice.carry {
         CarryVerdict::Needed => format!("Carry fields{at} to reach {depth}{left}."),
         CarryVerdict::Helpful => format!("Carry fields{at}, or use larger means, to reach {depth}{left}."),

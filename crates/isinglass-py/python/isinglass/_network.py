@@ -63,7 +63,7 @@ class Network:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes a checkpoint, which ``isinglass evaluate``, ``inspect`` and ``pack`` take. Replaces no file but a checkpoint."""
         if os.path.isfile(path) and not _is_checkpoint(path):
-            raise ValueError(f"{os.fspath(path)}: this file exists and is not a checkpoint; it is not overwritten")
+            raise ValueError(f"{os.fspath(path)} exists and is not a checkpoint; it was not replaced")
         self._native.save(path)
 
     @property

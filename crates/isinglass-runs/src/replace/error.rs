@@ -13,7 +13,7 @@ use super::Kind;
 #[non_exhaustive]
 pub enum ReplaceError {
     /// A file is in its place that must stay.
-    #[error("{}: this file exists and is not {} made by isinglass; it is not overwritten", .path.display(), .kind.name())]
+    #[error("{} exists and is not {} made by isinglass; it was not replaced", .path.display(), .kind.name())]
     NotOurs {
         /// The file.
         path: PathBuf,
@@ -21,10 +21,10 @@ pub enum ReplaceError {
         kind: Kind,
     },
     /// A directory, pipe or device is in its place.
-    #[error("{}: exists and is not a regular file; it is not overwritten", .0.display())]
+    #[error("{} exists and is not a regular file; it was not replaced", .0.display())]
     NotAFile(PathBuf),
     /// A file is in its place that cannot be read.
-    #[error("{}: this file exists and cannot be read to see what it is: {source}; it is not overwritten", .path.display())]
+    #[error("{} exists and cannot be read to see what it is: {source}; it was not replaced", .path.display())]
     Unknown {
         /// The file.
         path: PathBuf,

@@ -308,7 +308,7 @@ impl RunConfig {
             config.carry = Some(if config.carry_choice(data)?.carry { Carry::On } else { Carry::Off });
         }
         let network = config.network_config(data.inputs(), data.classes)?;
-        memory::check_training(&network)?;
+        memory::check_training(&network, config.batch)?;
         Initialisation::new(&network)?;
         config.features = Some(config.features_of(data));
         Ok(config)

@@ -33,7 +33,7 @@ pub enum RunError {
         source: io::Error,
     },
     /// The directory holds no run.
-    #[error("{} holds no run: there is no config.toml in it", .0.display())]
+    #[error("no run found in {}: {}", .0.display(), if .0.exists() { "it has no config.toml" } else { "there is no such directory" })]
     NoRun(PathBuf),
     /// The run has no checkpoint to look at.
     #[error("{} holds no {file}: no epoch has been finished; resume the run with `isinglass resume {}`", .directory.display(), shell::path(.directory))]
@@ -93,7 +93,7 @@ pub enum RunError {
         reason: String,
     },
     /// A network that does not fit the machine's memory.
-    #[error("{shape}: training takes about {:.2} GiB of memory, and {:.2} GiB are available; use narrower or fewer layers, or a larger machine", gib(*.needed), gib(*.available))]
+    #[error("{shape}: training takes about {} of memory, and {} are available; use narrower or fewer layers, or a larger machine", memory(*.needed), memory(*.available))]
     Memory {
         /// The network's shape.
         shape: String,
@@ -132,6 +132,10 @@ impl RunError {
     }
 }
 
-pub(crate) fn gib(bytes: u64) -> f64 {
-    bytes as f64 / (1u64 << 30) as f64
+/// `21.44 GiB`, or `300.38 MiB` where that says more.
+pub(crate) fn memory(bytes: u64) -> String {
+    match bytes as f64 / f64::from(1 << 30) {
+        gib if gib >= 0.1 => format!("{gib:.2} GiB"),
+        gib => format!("{:.2} MiB", gib * 1024.0),
+    }
 }

@@ -227,18 +227,24 @@ impl Metrics {
 
 /// All whole lines, each with the place where it ends. Only the last may be torn: it has no end of line.
 fn parse(path: &Path, text: &[u8]) -> Result<Vec<(Line, usize)>, RunError> {
-    let mut lines = Vec::new();
+    let mut lines: Vec<(Line, usize)> = Vec::new();
     let mut end = 0;
+    let mut last_epoch = 0;
     for (index, line) in text.split_inclusive(|byte| *byte == b'\n').enumerate() {
         end += line.len();
         if !line.ends_with(b"\n") {
             break;
         }
-        let line = serde_json::from_slice(line).map_err(|error| RunError::Metrics {
-            path: path.to_owned(),
-            line: index + 1,
-            reason: error.to_string(),
-        })?;
+        let damaged = |reason: String| RunError::Metrics { path: path.to_owned(), line: index + 1, reason };
+        let line =
+            serde_json::from_slice(line).map_err(|error| damaged(format!("column {}: not what isinglass writes", error.column())))?;
+        if let Line::Epoch(epoch) = &line {
+            // One that was damaged may have been removed, but the others are in order.
+            if epoch.epoch <= last_epoch {
+                return Err(damaged(format!("epoch {} after epoch {last_epoch}", epoch.epoch)));
+            }
+            last_epoch = epoch.epoch;
+        }
         lines.push((line, end));
     }
     Ok(lines)
@@ -264,10 +270,11 @@ pub fn epochs(lines: &[Line]) -> impl Iterator<Item = &Epoch> {
 mod tests {
     use super::*;
 
+    /// The epochs have five steps.
     fn epoch(step: u64) -> Line {
         let train = Score { accuracy: 0.5, nll: f64::NAN };
         Line::Epoch(Epoch {
-            epoch: step as usize,
+            epoch: step as usize / 5,
             step,
             lr: 0.1,
             beta: 1.0,
@@ -307,7 +314,7 @@ mod tests {
     fn lines_are_read_as_they_were_written() {
         let text = text_of(&all());
         assert!(text.starts_with(r#"{"kind":"diagnosis","when":"start","step":0,"layers":[]}"#), "{text}");
-        assert!(text.contains(r#"{"kind":"epoch","epoch":5,"step":5,"lr":0.1,"beta":1.0,"train":{"accuracy":0.5,"nll":null}"#), "{text}");
+        assert!(text.contains(r#"{"kind":"epoch","epoch":1,"step":5,"lr":0.1,"beta":1.0,"train":{"accuracy":0.5,"nll":null}"#), "{text}");
         let again: Vec<Line> = parse(Path::new("m"), text.as_bytes()).unwrap().into_iter().map(|(line, _)| line).collect();
         assert_eq!(text_of(&again), text);
     }
@@ -329,6 +336,10 @@ mod tests {
             assert_eq!(reopened(&text.as_bytes()[..cut], 99).unwrap().1.len(), second, "{cut}");
         }
         let whole = text_of(&all());
+        let swapped = text_of(&[all()[0].clone(), all()[2].clone(), all()[1].clone()]);
+        let error = reopened(swapped.as_bytes(), 99).unwrap_err().to_string();
+        assert!(error.contains("line 3 is damaged (epoch 1 after epoch 2)"), "{error}");
+        assert_eq!(reopened(text_of(&[all()[0].clone(), all()[2].clone()]).as_bytes(), 99).unwrap().0.len(), 2);
         for place in [second + 3, second + 40] {
             let mut damaged = whole.clone().into_bytes();
             damaged[place] = b'\\';

@@ -80,6 +80,9 @@ fn is_running(directory: &Path) -> bool {
 ///
 /// [`RunError::Read`] if the directory cannot be read. What cannot be read below it is left out.
 pub fn find_runs(directory: &Path) -> Result<Vec<PathBuf>, RunError> {
+    if !directory.exists() {
+        return Err(RunError::NoRun(directory.to_owned()));
+    }
     fs::read_dir(directory).map_err(RunError::read(directory))?;
     let mut runs = Vec::new();
     look(directory, 0, &mut runs);

@@ -11,8 +11,9 @@ pub fn curves(title: &str, epochs: &[Epoch]) -> Figure {
         epochs.iter().filter_map(|epoch| Some((epoch.epoch as f64, value(epoch)?))).collect()
     };
     let x = || Axis::whole("epoch");
-    let mut loss = Panel::new(x(), Axis::log10("negative log-likelihood"));
-    let mut accuracy = Panel::new(x(), Axis::linear("accuracy (%)"));
+    // Below the panels, where it covers no point.
+    let mut loss = Panel::new(x(), Axis::log10("negative log-likelihood")).legend(Legend::Below);
+    let mut accuracy = Panel::new(x(), Axis::linear("accuracy (%)")).legend(Legend::Below);
     let marker = |series: Series| if epochs.len() <= 40 { series.marker(Marker::Circle) } else { series };
     type Of = fn(&Epoch) -> Option<Score>;
     let scores: [(&str, Of, Colour, Dash); 3] = [
@@ -38,11 +39,11 @@ pub fn curves(title: &str, epochs: &[Epoch]) -> Figure {
     // The last step of a cosine has next to no learning rate: that would squeeze all the rest.
     let highest = lr.iter().map(|point| point.1).fold(f64::MIN_POSITIVE, f64::max);
     let top = beta.iter().map(|point| point.1).filter(|_| annealed.is_some()).fold(highest, f64::max);
-    let mut schedules = Panel::new(x(), Axis::log10("β and learning rate").range(1e-3 * highest, 2.0 * top));
+    let mut schedules = Panel::new(x(), Axis::log10("β and learning rate").range(1e-3 * highest, 2.0 * top)).legend(Legend::Below);
     if annealed.is_some() {
-        schedules = schedules.series(Series::line(beta).name("β, of M = f(βθ)").colour(Colour::PURPLE));
+        schedules = schedules.series(marker(Series::line(beta).name("β, of M = f(βθ)").colour(Colour::PURPLE)));
     }
-    schedules = schedules.series(Series::line(lr).name("learning rate").colour(Colour::GREEN).dash(Dash::DashDot));
+    schedules = schedules.series(marker(Series::line(lr).name("learning rate").colour(Colour::GREEN).dash(Dash::DashDot)));
     Figure::new().title(plain(title)).panel(loss).panel(accuracy).panel(schedules)
 }
 

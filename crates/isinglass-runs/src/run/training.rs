@@ -92,7 +92,7 @@ impl Run {
         let config = self.config.network_config(data.train.image_len(), data.classes)?;
         let train_config = self.config.train_config()?;
         if options.check_memory {
-            memory::check_training(&config)?;
+            memory::check_training(&config, train_config.batch)?;
         }
         let checkpoint = self.last_checkpoint(&config, &train_config)?;
         let step = checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.progress().step);
@@ -141,9 +141,19 @@ impl Run {
         self.train_on(&mut trainer, options, stop, &mut metrics, watch)?;
 
         let partition = trainer.partition().clone();
-        let network = trainer.into_network()?;
         let mut sampled = |done, of| watch(Event::Sampled(done, of));
-        finish(self, data, &network, &partition, &ready, options, stop, &mut metrics, &mut sampled)
+        if !self.is_scratch {
+            let network = trainer.into_network()?;
+            return finish(self, data, &network, &partition, &ready, options, stop, &mut metrics, &mut sampled);
+        }
+        // It has not saved its last step, which is lost time if it gets to its end. If it is stopped before, it is saved now.
+        let network = trainer.network()?;
+        let summary = finish(self, data, &network, &partition, &ready, options, stop, &mut metrics, &mut sampled);
+        if matches!(summary, Err(RunError::Stopped)) {
+            metrics.sync()?;
+            trainer.save(&self.path(LAST))?;
+        }
+        summary
     }
 
     /// Makes what a shorter run left this run's own: the checkpoint last, since it is what counts.

@@ -60,7 +60,7 @@ impl Cost {
         let network = config.network_config(data.train.image_len(), data.classes)?;
         let partition = Partition::new(data.train.len(), &config.train_config()?)?;
         let (train, held_out) = (partition.train().len() as f64, partition.validation().len() as f64);
-        let memory = crate::memory::of_training(&network)?;
+        let memory = crate::memory::of_training(&network, config.batch)?;
         let network = NetworkCost::of(&network)?;
         let example = network.forward + network.backward;
         let evaluation = EVALUATION * (network.forward + network.binary);

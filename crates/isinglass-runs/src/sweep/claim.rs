@@ -5,14 +5,14 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use isinglass_files::NewFile;
 
-use super::record::Attempt;
+use super::record::{Attempt, without_place};
 use super::{Cell, Record, Status, Sweep, SweepError};
 use crate::run::longer::Earlier;
-use crate::run::{Run, RunError};
+use crate::run::{CONFIG, Run, RunConfig, RunError};
 
 /// Who worked on the run, one JSON object to a line.
 const ATTEMPTS: &str = "attempts.jsonl";
@@ -36,6 +36,8 @@ pub(crate) enum Claim {
 pub(crate) struct Claimed {
     pub run: Run,
     pub attempts: Vec<Attempt>,
+    /// Why the cell starts again, if what was there could not be used.
+    pub restarted: Option<String>,
 }
 
 impl Sweep {
@@ -46,12 +48,12 @@ impl Sweep {
         let directory = self.run_directory(cell);
         let mut attempts = Vec::new();
         let record = match self.record(cell) {
-            Err(SweepError::Damaged { path, .. }) if retry == Some(OF_DAMAGED) => {
+            Err(SweepError::Damaged { path, .. } | SweepError::Read { path, .. }) if retry == Some(OF_DAMAGED) => {
                 let aside = path.with_extension("json.damaged");
                 fs::rename(&path, &aside).map_err(SweepError::write(&path))?;
                 None
             }
-            Err(SweepError::Damaged { .. }) => return Ok(Claim::Damaged),
+            Err(SweepError::Damaged { .. } | SweepError::Read { .. }) => return Ok(Claim::Damaged),
             record => record?,
         };
         // It was left by a process that was killed at the end of the cell, or is to be kept, or somebody is about to remove it.
@@ -73,8 +75,14 @@ impl Sweep {
             fs::remove_file(&path).map_err(SweepError::write(&path))?;
             attempts = record.run.attempts;
         }
+        let mut restarted = None;
         let mut run = match self.open_run(cell) {
             Err(RunError::Busy(_)) => return Ok(Claim::Busy),
+            Err(error @ (RunError::Config { .. } | RunError::ConfigChanged { .. } | RunError::Setting(_) | RunError::Exists(_))) => {
+                let aside = self.set_aside(cell)?;
+                restarted = Some(format!("{}; what was there is in {}", why_not_used(&error), aside.display()));
+                self.open_run(cell)?
+            }
             run => run?,
         };
         // Somebody may have put it on record, and been killed, since it was looked for.
@@ -96,7 +104,7 @@ impl Sweep {
         if let Some(earlier) = self.shorter(cell).and_then(|shorter| Earlier::read(&self.run_directory(shorter), &cell.config).ok()) {
             run.begin_with(earlier);
         }
-        Ok(Claim::Mine(Box::new(Claimed { run, attempts })))
+        Ok(Claim::Mine(Box::new(Claimed { run, attempts, restarted })))
     }
 
     /// The longest of the cells that have ended where this one passes through, if runs are kept.
@@ -142,10 +150,25 @@ impl Sweep {
         if !self.keeps_runs() {
             return Run::scratch(&directory, cell.config.clone());
         }
-        match Run::open(&directory) {
-            Err(RunError::NoRun(_)) => Run::create(&directory, cell.config.clone()),
-            run => run,
+        let run = match Run::open(&directory) {
+            Err(RunError::NoRun(_)) => Run::create(&directory, cell.config.clone())?,
+            run => run?,
+        };
+        // Which kind the features are is settled, and written, when the run begins.
+        let settled = |config: &RunConfig| RunConfig { features: cell.config.features, ..without_place(config) };
+        if settled(run.config()) != settled(&cell.config.clone().resolved()?) {
+            return Err(RunError::ConfigChanged { path: directory.join(CONFIG), what: "they are not those of the cell" });
         }
+        Ok(run)
+    }
+
+    /// Moves a run that cannot be used out of the way, and says where to.
+    fn set_aside(&self, cell: &Cell) -> Result<PathBuf, SweepError> {
+        let directory = self.run_directory(cell);
+        let places = (1..).map(|number| directory.with_extension(format!("damaged-{number}")));
+        let aside = places.take(1000).find(|place| !place.exists()).unwrap_or_else(|| directory.with_extension("damaged"));
+        fs::rename(&directory, &aside).map_err(SweepError::write(&directory))?;
+        Ok(aside)
     }
 
     fn remove_run(&self, cell: &Cell) -> Result<(), SweepError> {
@@ -154,6 +177,15 @@ impl Sweep {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(SweepError::write(&directory)(error)),
             _ => Ok(()),
         }
+    }
+}
+
+/// Why a run's directory is not that of its cell.
+fn why_not_used(error: &RunError) -> String {
+    match error {
+        RunError::Exists(_) => format!("its directory has no {CONFIG}"),
+        RunError::ConfigChanged { .. } => format!("the settings in its {CONFIG} are not those of the cell"),
+        error => format!("its {CONFIG} cannot be used: {error}"),
     }
 }
 

@@ -156,6 +156,10 @@ impl Sweep {
         }
         let kept = self.cells().len() - before.len();
         let longer = |cell: &&Cell| cells.iter().any(|other| same_but_epochs(&cell.config, &other.config));
+        let is_axis = |grid: &Grid| grid.axes().any(|axis| axis == "epochs");
+        if is_axis(self.grid()) && !is_axis(grid) {
+            return Err(self.other_grid("with epochs as an axis, which this grid lacks; leave it there, and add values".into()));
+        }
         if before.values().all(longer) {
             let (old, new) = (self.cells()[0].config.epochs, cells[0].config.epochs);
             return Err(self.other_grid(format!(
@@ -265,6 +269,8 @@ impl Sweep {
                 Ok(Some(record)) => return Ok(Status::Done(Box::new(record))),
                 Ok(None) => {}
                 Err(SweepError::Damaged { reason, .. }) => return Ok(Status::Damaged(reason)),
+                // A file that cannot be read does not hide the others.
+                Err(SweepError::Read { source, .. }) => return Ok(Status::Damaged(format!("it cannot be read: {source}"))),
                 Err(error) => return Err(error),
             }
             if self.is_running(cell) {

@@ -37,7 +37,7 @@ pub enum SweepError {
         cell: String,
     },
     /// More than one cell is meant.
-    #[error("{cell} is {count} cells of {}: give more of the name, or more axes", .directory.display())]
+    #[error("{cell} matches {count} cells of {}: be more specific, with a longer name or more axes", .directory.display())]
     SeveralCells {
         /// The sweep's directory.
         directory: PathBuf,
@@ -47,7 +47,7 @@ pub enum SweepError {
         count: usize,
     },
     /// The directory holds no sweep.
-    #[error("{} holds no sweep: there is no {} in it", .0.display(), super::SWEEP)]
+    #[error("no sweep found in {}: {}", .0.display(), if .0.exists() { "it has no sweep.toml" } else { "there is no such directory" })]
     NoSweep(PathBuf),
     /// The directory holds something else.
     #[error("{} is not empty and holds no sweep: choose another directory with --out", .0.display())]

@@ -74,13 +74,16 @@ impl Performance<'_> {
             checkpoint_interval: Some(self.checkpoint_interval),
             check_memory: false,
         };
+        if let Some(reason) = self.claimed.restarted.take() {
+            tell(Message::Restarted(self.index, reason));
+        }
         let began = Instant::now();
         let mut result = self.train(data, &options);
         if let Ok(Err(error)) = &result
             && ErrorKind::of(error) == ErrorKind::Damaged
         {
             // Whatever broke the files, the cell itself is as good as any: it is run from its beginning.
-            tell(Message::Restarted(self.index, error.to_string()));
+            tell(Message::Restarted(self.index, what_is_damaged(error)));
             result = match self.claimed.run.restart() {
                 Ok(()) => self.train(data, &options),
                 Err(error) => Ok(Err(error)),
@@ -116,6 +119,14 @@ impl Performance<'_> {
             })?;
             Ok((summary, read_metrics(run.directory())?))
         }))
+    }
+}
+
+/// The damage alone: what an error tells a user to do is done here.
+fn what_is_damaged(error: &RunError) -> String {
+    match error {
+        RunError::Metrics { path, line, reason } => format!("{}: line {line} is damaged ({reason})", path.display()),
+        error => error.to_string(),
     }
 }
 

@@ -7,7 +7,7 @@ use isinglass_net::Trainer;
 
 use super::{Cell, SweepData, SweepError};
 use crate::memory;
-use crate::run::error::gib;
+use crate::run::error::memory;
 use crate::run::examples;
 
 /// What is about to be done.
@@ -45,8 +45,8 @@ pub struct Refusal {
 /// `0123456789ab (width = 99999): 298.0 GiB of memory, and 21.4 GiB are available`.
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (needed, available) = (gib(self.needed), gib(self.available));
-        write!(f, "{} ({}) needs about {needed:.2} GiB of memory, and {available:.2} GiB are available", self.cell, self.place)
+        let (needed, available) = (memory(self.needed), memory(self.available));
+        write!(f, "{} ({}) needs about {needed} of memory, and {available} are available", self.cell, self.place)
     }
 }
 

@@ -91,6 +91,12 @@ impl Answer {
         self.fact(key, text)
     }
 
+    /// Says which run, sweep or file the result is about: `path` in JSON.
+    pub fn at(&mut self, path: &Path) -> &mut Self {
+        self.path = Some(path.display().to_string());
+        self
+    }
+
     /// Sets the rows and the key they have in JSON.
     pub fn rows(&mut self, key: &'static str, rows: Vec<Record>) -> &mut Self {
         self.rows = Some(Rows::new(key, rows));
@@ -186,7 +192,8 @@ impl Answer {
             write_wrapped(out, &sentence)?;
             writeln!(out)?;
         }
-        let is_sentence = |value: &Value| value.as_str().is_some_and(|text| text.contains(' '));
+        let path = self.path;
+        let is_sentence = |value: &Value| value.as_str().is_some_and(|text| text.contains(' ') && path.as_deref() != Some(text));
         let (words, facts): (Record, Record) = facts.into_iter().partition(|(_, value)| is_sentence(value));
         write_facts(out, &facts)?;
         if let Some(Rows { rows, .. }) = self.flat.as_ref().or(self.rows.as_ref())

@@ -8,17 +8,17 @@ use std::time::{Duration, Instant};
 use isinglass_bits::{Isa, PackedModel, Predictor};
 use isinglass_lab::words::digits;
 use isinglass_net::{Examples, Inference, Network, Rng, Values};
-use serde_json::json;
+use serde::Serialize;
 
 use super::CliError;
-use super::answer::{Answer, Record, write_columns};
+use super::answer::{Answer, Record, to_record, write_columns};
 use super::output::{TableArgs, ThreadsArgs, rows_among, usage};
 use super::packed::{ModelArgs, shape_text};
 use super::run::progress::bar;
 use super::run::tables::grouped;
 use rows::RowNetwork;
 
-/// Benchmark a packed network against the same network in floats, in turns.
+/// Benchmark a packed network against the same network in floats, alternating between the two.
 ///
 /// Measures the latency of a single image and the throughput in batches of 64 and 1024, on one thread and on several. The float network has the same ±1 weights as 32-bit numbers: a single image goes
 /// through it row by row, batches through isinglass's own training kernels (row by row too if layers carry their sums). Both sides see the same random images, and the number on which they agree is
@@ -96,18 +96,23 @@ impl Args {
             let count = batch * model.inputs();
             let examples = Examples::new(Values::Bytes(&images[..count]), model.inputs(), &labels[..batch], model.classes())?;
             let (packed, float) = sides.measure(&images[..count], &examples, Duration::from_secs_f64(self.seconds))?;
-            rows.push(row(batch, threads, packed, float));
+            rows.push(Measurement::new(batch, threads, packed, float));
             bar.inc(1);
         }
         bar.finish_and_clear();
         let agreement = agreement(&model, &floats, &images, &labels, threads)?;
         let isa = Isa::best().name();
-        let shown: Vec<Record> = rows.iter().map(table_row).collect();
+        let shown: Vec<Record> = rows.iter().map(Measurement::table_row).collect();
         let mut answer = Answer::default();
-        answer.fact("shape", shape_text(&model)).fact("isa", isa).fact("agreeing_images", agreement).fact("images", labels.len());
-        answer.rows("measurements", rows);
+        answer
+            .at(self.model.path())
+            .fact("shape", shape_text(&model))
+            .fact("isa", isa)
+            .fact("agreeing_images", agreement)
+            .fact("images", labels.len());
+        answer.rows("measurements", rows.iter().map(to_record).collect());
         self.output.print_with(answer, |out| {
-            writeln!(out, "{}, {isa}, medians in turns\n", shape_text(&model))?;
+            writeln!(out, "{}, {isa}, medians, alternating\n", shape_text(&model))?;
             write_columns(out, &shown)?;
             writeln!(out, "\nboth find the same class for {} of {} images", grouped(agreement), grouped(labels.len()))
         })
@@ -208,34 +213,47 @@ fn agreement(model: &PackedModel, floats: &Floats, images: &[u8], labels: &[u8],
     Ok((score.accuracy * labels.len() as f64).round() as usize)
 }
 
-fn row(batch: usize, threads: usize, packed: f64, float: f64) -> Record {
-    let object = json!({
-        "batch": batch,
-        "threads": threads,
-        "packed_seconds": packed,
-        "float_seconds": float,
-        "packed_images_per_second": batch as f64 / packed,
-        "float_images_per_second": batch as f64 / float,
-        "ratio": float / packed,
-    });
-    super::answer::to_record(&object)
+/// How long the two sides took for a batch.
+#[derive(Debug, Serialize)]
+struct Measurement {
+    batch: usize,
+    threads: usize,
+    packed_seconds: f64,
+    float_seconds: f64,
+    packed_images_per_second: f64,
+    float_images_per_second: f64,
+    ratio: f64,
 }
 
-fn table_row(row: &Record) -> Record {
-    let number = |key: &str| row[key].as_f64().unwrap_or(f64::NAN);
-    let time = |key: &str| match number(key) {
-        seconds if seconds < 1e-3 => format!("{} µs", digits(1e6 * seconds)),
-        seconds if seconds < 1.0 => format!("{} ms", digits(1e3 * seconds)),
-        seconds => format!("{} s", digits(seconds)),
-    };
-    let speed = |key: &str| grouped(number(key).round() as usize);
-    Record::from_iter([
-        ("batch".to_owned(), row["batch"].clone()),
-        ("threads".to_owned(), row["threads"].clone()),
-        ("packed".to_owned(), time("packed_seconds").into()),
-        ("float".to_owned(), time("float_seconds").into()),
-        ("packed images/s".to_owned(), speed("packed_images_per_second").into()),
-        ("float images/s".to_owned(), speed("float_images_per_second").into()),
-        ("ratio".to_owned(), format!("{:.1}", number("ratio")).into()),
-    ])
+impl Measurement {
+    fn new(batch: usize, threads: usize, packed: f64, float: f64) -> Self {
+        Self {
+            batch,
+            threads,
+            packed_seconds: packed,
+            float_seconds: float,
+            packed_images_per_second: batch as f64 / packed,
+            float_images_per_second: batch as f64 / float,
+            ratio: float / packed,
+        }
+    }
+
+    /// For reading.
+    fn table_row(&self) -> Record {
+        let time = |seconds: f64| match seconds {
+            seconds if seconds < 1e-3 => format!("{} µs", digits(1e6 * seconds)),
+            seconds if seconds < 1.0 => format!("{} ms", digits(1e3 * seconds)),
+            seconds => format!("{} s", digits(seconds)),
+        };
+        let speed = |images: f64| grouped(images.round() as usize);
+        Record::from_iter([
+            ("batch".to_owned(), self.batch.into()),
+            ("threads".to_owned(), self.threads.into()),
+            ("packed".to_owned(), time(self.packed_seconds).into()),
+            ("float".to_owned(), time(self.float_seconds).into()),
+            ("packed images/s".to_owned(), speed(self.packed_images_per_second).into()),
+            ("float images/s".to_owned(), speed(self.float_images_per_second).into()),
+            ("ratio".to_owned(), format!("{:.1}", self.ratio).into()),
+        ])
+    }
 }

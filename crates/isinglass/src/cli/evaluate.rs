@@ -62,7 +62,8 @@ impl Args {
         let evaluation = Evaluation::new(network, &subject.data, &subject.partition, &sampling, &never, &mut progress);
         bar.finish_and_clear();
         let evaluation = evaluation?;
-        let answer = Answer::default().facts(to_record(&evaluation)).flat("scores", tables::score_rows(&evaluation)).take();
+        let answer =
+            Answer::default().at(self.subject.path()).facts(to_record(&evaluation)).flat("scores", tables::score_rows(&evaluation)).take();
         self.output.print_with(answer, |out| tables::write_scores(out, &evaluation))
     }
 }

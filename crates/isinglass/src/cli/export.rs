@@ -68,8 +68,13 @@ impl Args {
             return Err(usage("--name is for --to c"));
         }
         let path = self.output.clone().unwrap_or_else(|| self.model.path().with_extension(self.to.name()));
-        if path.extension().is_some_and(|extension| extension == "safetensors") {
-            return Err(usage(format!("{}: an export is no .safetensors file; choose another name", path.display())));
+        let other = match self.to {
+            Target::Onnx => ["safetensors", "c"],
+            Target::C => ["safetensors", "onnx"],
+        };
+        if let Some(extension) = path.extension().filter(|extension| other.iter().any(|other| extension == other)) {
+            let (name, extension) = (self.to.name(), extension.display());
+            return Err(usage(format!("{}: --to {name} does not write .{extension}; name the file .{name}", path.display())));
         }
         replace::check_export_target(&path, self.force)?;
         let model = self.model.load()?;

@@ -58,7 +58,7 @@ impl Args {
             let title = format!("{}: {}", subject.data.name, inspection.network);
             plot.write(&isinglass_lab::run::insides(&title, &inspection.layers)?)?;
         }
-        let answer = Answer::default().facts(result).flat("layers", tables::layer_rows(&inspection)).take();
+        let answer = Answer::default().at(self.subject.path()).facts(result).flat("layers", tables::layer_rows(&inspection)).take();
         self.output.print.print_with(answer, |out| write_tables(out, &inspection, progress))
     }
 
@@ -70,9 +70,9 @@ impl Args {
             return Err(usage("--checkpoint and --data are for runs and checkpoints, not for packed networks"));
         }
         let result = file.describe();
-        let layers = result["layers"].as_array().into_iter().flatten().map(to_record).collect();
-        let answer = Answer::default().facts(to_record(&result)).flat("layers", layers).take();
-        self.output.print.print_with(answer, |out| file.write_tables(out, &result))
+        let layers = result.layers.iter().map(to_record).collect();
+        let answer = Answer::default().at(self.subject.path()).facts(to_record(&result)).flat("layers", layers).take();
+        self.output.print.print_with(answer, |out| result.write_tables(out))
     }
 }
 

@@ -1,13 +1,14 @@
 //! A packed network's file, and what can be said of it.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use isinglass_bits::{BitMatrix, PackedLayer, PackedModel, PackedNetwork, Values};
 use isinglass_data::{Pixels, Split};
 use isinglass_lab::words::percent;
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::CliError;
 use super::answer::{Record, write_columns};
@@ -75,50 +76,102 @@ impl PackedFile {
     }
 
     /// All that `isinglass inspect` says.
-    pub fn describe(&self) -> Value {
-        let networks = self.model.networks();
-        let layers: Vec<Value> = (0..networks[0].matrices().count()).map(|index| describe_layer(networks, index)).collect();
-        let total = |key: &str| layers.iter().filter_map(|layer| layer[key].as_u64()).sum::<u64>();
-        let contents = total("bytes");
-        json!({
-            "shape": shape_text(&self.model),
-            "networks": networks.len(),
-            "bits": total("bits"),
-            "bytes": self.bytes,
-            "header_bytes": self.bytes as u64 - contents,
-            "float32_bytes": 4 * (total("bits") + total("neurons")),
-            "image": self.model.image(),
-            "preprocessing": {"offset": self.model.preprocessing().offset(), "scale": self.model.preprocessing().scale()},
-            "inputs": if self.model.quantiser().is_some() { "real numbers" } else { "bytes" },
-            "class_names": self.model.class_names(),
-            "tau": self.model.tau(),
-            "provenance": self.model.provenance,
-            "layers": layers,
-        })
+    pub fn describe(&self) -> Description<'_> {
+        let (model, networks) = (&self.model, self.model.networks());
+        let layers: Vec<LayerDescription> =
+            (0..networks[0].matrices().count()).map(|index| LayerDescription::new(networks, index)).collect();
+        let total = |of: fn(&LayerDescription) -> usize| layers.iter().map(of).sum::<usize>();
+        let bits = total(|layer| layer.bits);
+        Description {
+            shape: shape_text(model),
+            networks: networks.len(),
+            bits,
+            bytes: self.bytes,
+            header_bytes: self.bytes - total(|layer| layer.bytes),
+            float32_bytes: 4 * (bits + total(|layer| layer.neurons)),
+            image: model.image(),
+            preprocessing: Scaling { offset: model.preprocessing().offset(), scale: model.preprocessing().scale() },
+            inputs: if model.quantiser().is_some() { "real numbers" } else { "bytes" },
+            class_names: model.class_names(),
+            tau: model.tau(),
+            provenance: &model.provenance,
+            layers,
+        }
     }
+}
 
-    pub fn write_tables(&self, out: &mut impl Write, result: &Value) -> io::Result<()> {
-        let number = |value: &Value| value.as_u64().map_or(String::new(), |number| grouped(number as usize));
-        let carries = !self.model.carrying_layers().is_empty();
-        writeln!(out, "{}, packed\n", shape_text(&self.model))?;
-        let mut rows: Vec<Record> = Vec::new();
-        for layer in result["layers"].as_array().into_iter().flatten() {
+/// What a packed network consists of.
+#[derive(Debug, Serialize)]
+pub struct Description<'a> {
+    shape: String,
+    networks: usize,
+    bits: usize,
+    /// Of the whole file.
+    bytes: usize,
+    header_bytes: usize,
+    /// What its parameters would take as floats.
+    float32_bytes: usize,
+    image: Option<(usize, usize)>,
+    preprocessing: Scaling,
+    inputs: &'static str,
+    class_names: Option<&'a [String]>,
+    tau: f64,
+    provenance: &'a BTreeMap<String, String>,
+    /// Over all networks of an ensemble.
+    pub layers: Vec<LayerDescription>,
+}
+
+/// What becomes of an input byte before the first layer: `(byte − offset)·scale`.
+#[derive(Debug, Serialize)]
+struct Scaling {
+    offset: f32,
+    scale: f32,
+}
+
+/// A layer of a packed network.
+#[derive(Debug, Serialize)]
+pub struct LayerDescription {
+    layer: usize,
+    inputs: usize,
+    outputs: usize,
+    neurons: usize,
+    bits: usize,
+    weight_bytes: usize,
+    threshold_bytes: usize,
+    bytes: usize,
+    /// The fraction of its weights that are +1.
+    up: f64,
+    first_weights: String,
+    /// These four are missing in the output layer, which has biases instead.
+    least_threshold: Option<i32>,
+    largest_threshold: Option<i32>,
+    always_up: Option<usize>,
+    never_up: Option<usize>,
+    carries: bool,
+}
+
+impl Description<'_> {
+    pub fn write_tables(&self, out: &mut impl Write) -> io::Result<()> {
+        let carries = self.layers.iter().any(|layer| layer.carries);
+        writeln!(out, "{}, packed\n", self.shape)?;
+        let row = |layer: &LayerDescription| {
             let mut row = Record::from_iter([
-                ("layer".to_owned(), layer["layer"].to_string().into()),
-                ("shape".to_owned(), format!("{} × {}", layer["inputs"], layer["outputs"]).into()),
-                ("bits".to_owned(), number(&layer["bits"]).into()),
-                ("weight bytes".to_owned(), number(&layer["weight_bytes"]).into()),
-                ("threshold bytes".to_owned(), number(&layer["threshold_bytes"]).into()),
-                ("bytes".to_owned(), number(&layer["bytes"]).into()),
-                ("weights +1".to_owned(), layer["up"].as_f64().map(percent).into()),
-                ("thresholds".to_owned(), range_text(layer).into()),
-                ("first weights".to_owned(), layer["first_weights"].clone()),
+                ("layer".to_owned(), layer.layer.to_string().into()),
+                ("shape".to_owned(), format!("{} × {}", layer.inputs, layer.outputs).into()),
+                ("bits".to_owned(), grouped(layer.bits).into()),
+                ("weight bytes".to_owned(), grouped(layer.weight_bytes).into()),
+                ("threshold bytes".to_owned(), grouped(layer.threshold_bytes).into()),
+                ("bytes".to_owned(), grouped(layer.bytes).into()),
+                ("weights +1".to_owned(), percent(layer.up).into()),
+                ("thresholds".to_owned(), layer.range_text().into()),
+                ("first weights".to_owned(), layer.first_weights.clone().into()),
             ]);
             if carries {
-                row.insert("carries".to_owned(), if layer["carries"] == true { "yes" } else { "" }.into());
+                row.insert("carries".to_owned(), if layer.carries { "yes" } else { "" }.into());
             }
-            rows.push(row);
-        }
+            row
+        };
+        let mut rows: Vec<Record> = self.layers.iter().map(row).collect();
         let line = |name: &str, bits: String, bytes: String| {
             let cells = [
                 ("layer", name.to_owned()),
@@ -132,74 +185,67 @@ impl PackedFile {
             let empty = empty.map(|key| (key, String::new()));
             cells.into_iter().chain(empty).map(|(key, text)| (key.to_owned(), text.into())).collect()
         };
-        rows.push(line("header", String::new(), number(&result["header_bytes"])));
-        rows.push(line("file", number(&result["bits"]), number(&result["bytes"])));
+        rows.push(line("header", String::new(), grouped(self.header_bytes)));
+        rows.push(line("file", grouped(self.bits), grouped(self.bytes)));
         write_columns(out, &rows)?;
-        let float = result["float32_bytes"].as_u64().unwrap_or(0) as f64;
-        writeln!(
-            out,
-            "\n{} bytes in all; as float32 the network would take {} times as many",
-            number(&result["bytes"]),
-            (float / self.bytes as f64).round()
-        )?;
-        let preprocessing = self.model.preprocessing();
-        let (offset, scale) = (preprocessing.offset(), preprocessing.scale());
-        let inputs = match self.model.quantiser() {
-            None => "bytes",
-            Some(_) => "real numbers, rounded to bytes column by column",
-        };
+        let times = (self.float32_bytes as f64 / self.bytes as f64).round();
+        writeln!(out, "\n{} bytes in all; as float32 the network would take {times} times as many", grouped(self.bytes))?;
+        let Scaling { offset, scale } = self.preprocessing;
+        let inputs = if self.inputs == "bytes" { "bytes" } else { "real numbers, rounded to bytes column by column" };
         writeln!(out, "inputs are {inputs}; (byte − {offset})·{scale} is in the thresholds of layer 1")?;
         if carries {
             writeln!(out, "layers that carry add their sums to those of the layer before")?;
         }
-        if let Some(names) = self.model.class_names() {
+        if let Some(names) = self.class_names {
             writeln!(out, "classes: {}", printable(&names.join(", ")))?;
         }
-        for (key, value) in &self.model.provenance {
+        for (key, value) in self.provenance {
             writeln!(out, "{}: {}", printable(key), printable(value))?;
         }
         Ok(())
     }
 }
 
-fn describe_layer(networks: &[PackedNetwork], index: usize) -> Value {
-    let matrices = || networks.iter().filter_map(move |network| network.matrices().nth(index));
-    let matrix = &networks[0].matrices().nth(index).expect("counted before");
-    let (inputs, outputs) = (matrix.columns(), matrix.rows());
-    let bits = networks.len() * inputs * outputs;
-    let weight_bytes: usize = matrices().map(|matrix| matrix.bytes().len()).sum();
-    let threshold_bytes = 4 * outputs * networks.len();
-    let thresholds: Vec<i32> =
-        networks.iter().filter_map(|network| network.layers().get(index)).flat_map(|layer| layer.thresholds().to_vec()).collect();
-    // No sum lies beyond it.
-    let limit = networks[0].largest_sums().get(index).map_or(0, |&largest| i64::from(largest));
-    let beyond = |test: &dyn Fn(i64) -> bool| thresholds.iter().filter(|&&threshold| test(threshold.into())).count();
-    let mut layer = json!({
-        "layer": index + 1,
-        "inputs": inputs,
-        "outputs": outputs,
-        "neurons": outputs * networks.len(),
-        "bits": bits,
-        "weight_bytes": weight_bytes,
-        "threshold_bytes": threshold_bytes,
-        "bytes": weight_bytes + threshold_bytes,
-        "up": matrices().map(BitMatrix::ups).sum::<u64>() as f64 / bits as f64,
-        "first_weights": (0..inputs.min(SHOWN)).map(|column| if matrix.spin(0, column) > 0 { '+' } else { '−' }).collect::<String>(),
-    });
-    // The output has biases instead.
-    let of_thresholds = |value: usize| (!thresholds.is_empty()).then_some(value);
-    layer["least_threshold"] = json!(thresholds.iter().min());
-    layer["largest_threshold"] = json!(thresholds.iter().max());
-    layer["always_up"] = json!(of_thresholds(beyond(&|threshold| threshold <= -limit)));
-    layer["never_up"] = json!(of_thresholds(beyond(&|threshold| threshold > limit)));
-    layer["carries"] = networks[0].layers().get(index).is_some_and(PackedLayer::carries).into();
-    layer
-}
+impl LayerDescription {
+    fn new(networks: &[PackedNetwork], index: usize) -> Self {
+        let matrices = || networks.iter().filter_map(move |network| network.matrices().nth(index));
+        let matrix = &networks[0].matrices().nth(index).expect("counted before");
+        let (inputs, outputs) = (matrix.columns(), matrix.rows());
+        let bits = networks.len() * inputs * outputs;
+        let weight_bytes: usize = matrices().map(|matrix| matrix.bytes().len()).sum();
+        let threshold_bytes = 4 * outputs * networks.len();
+        let thresholds: Vec<i32> =
+            networks.iter().filter_map(|network| network.layers().get(index)).flat_map(|layer| layer.thresholds().to_vec()).collect();
+        // No sum lies beyond it.
+        let limit = networks[0].largest_sums().get(index).map_or(0, |&largest| i64::from(largest));
+        let count = |test: &dyn Fn(i64) -> bool| {
+            (!thresholds.is_empty()).then(|| thresholds.iter().filter(|&&threshold| test(threshold.into())).count())
+        };
+        let sign = |column: usize| if matrix.spin(0, column) > 0 { '+' } else { '−' };
+        Self {
+            layer: index + 1,
+            inputs,
+            outputs,
+            neurons: outputs * networks.len(),
+            bits,
+            weight_bytes,
+            threshold_bytes,
+            bytes: weight_bytes + threshold_bytes,
+            up: matrices().map(BitMatrix::ups).sum::<u64>() as f64 / bits as f64,
+            first_weights: (0..inputs.min(SHOWN)).map(sign).collect(),
+            least_threshold: thresholds.iter().min().copied(),
+            largest_threshold: thresholds.iter().max().copied(),
+            always_up: count(&|threshold| threshold <= -limit),
+            never_up: count(&|threshold| threshold > limit),
+            carries: networks[0].layers().get(index).is_some_and(PackedLayer::carries),
+        }
+    }
 
-fn range_text(layer: &Value) -> String {
-    match layer["least_threshold"].is_null() {
-        true => "(biases)".to_owned(),
-        false => format!("{} … {}", layer["least_threshold"], layer["largest_threshold"]),
+    fn range_text(&self) -> String {
+        match (self.least_threshold, self.largest_threshold) {
+            (Some(least), Some(largest)) => format!("{least} … {largest}"),
+            _ => "(biases)".to_owned(),
+        }
     }
 }
 

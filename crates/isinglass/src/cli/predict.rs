@@ -91,7 +91,8 @@ impl Args {
 
     fn print(&self, model: &PackedModel, inputs: Values<'_>) -> Result<(), CliError> {
         let predictions = Predictions::new(model, inputs, None, self.threads.count());
-        predictions.print(&self.output, Record::from_iter([("images".to_owned(), predictions.len().into())]))
+        let facts = to_record(&json!({"images": predictions.len(), "path": self.model.path().display().to_string()}));
+        predictions.print(&self.output, facts)
     }
 
     fn score(&self, model: &PackedModel) -> Result<(), CliError> {
@@ -115,6 +116,7 @@ impl Args {
             "correct": score.correct,
             "data": name,
             "networks": model.networks().len(),
+            "path": self.model.path().display().to_string(),
         }));
         predictions.print(&self.output, facts)
     }

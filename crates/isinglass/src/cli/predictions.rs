@@ -124,6 +124,7 @@ impl<'a> Predictions<'a> {
                 row.insert("name".to_owned(), name.into());
             }
             let probabilities = prediction.probabilities_of(index);
+            row.insert("probability".to_owned(), probabilities[class].into());
             row.extend(probabilities.iter().enumerate().map(|(class, &p)| (format!("p{class}"), Value::from(p))));
             row
         })

@@ -40,7 +40,8 @@ use super::terminal::insist;
   isinglass reproduce depth ablation --out figures
   isinglass report figures -o report.html
   isinglass reproduce fig2 --scale paper --out paper --dry-run
-  isinglass reproduce fig2 --scale paper --out paper --slurm --partition long --time 12:00:00 --cpus-per-task 4")]
+  isinglass reproduce fig2 --scale paper --out paper --slurm --partition long \\
+    --time 12:00:00 --cpus-per-task 4")]
 pub struct Args {
     /// Figures to reproduce
     #[arg(value_name = "FIGURE", required = true, value_parser = names())]
@@ -217,7 +218,7 @@ fn end(missing: &[Missing]) -> Result<(), CliError> {
     let failed = |one: &Missing| CliError::CellsFailed {
         failed: one.failed.len(),
         damaged: 0,
-        refused: 0,
+        refused: Vec::new(),
         cells: one.cells,
         directory: one.directory.clone(),
     };

@@ -28,11 +28,14 @@ use super::{CliError, Format};
 #[derive(Debug, clap::Args)]
 #[command(mut_arg("rows", rows_among(&["layers", "map", "jacobians", "overall", "networks", "facts"])))]
 #[command(after_help = "Examples:
-  isinglass simulate --model deterministic --neuron sign --sigma-m2 0.2,0.5,0.99 --sigma-b2 0.001 --width 1000 --realisations 50 --depth 30 --plot fig1.svg
+  isinglass simulate --model deterministic --neuron sign --sigma-m2 0.2,0.5,0.99 --sigma-b2 0.001 \\
+    --width 1000 --realisations 50 --depth 30 --plot fig1.svg
   isinglass simulate --model lrt-continuous --neuron tanh --sigma-m2 0.9 --rows jacobians
   isinglass simulate --model binary --sigma-b2 0.1 --c 0.9 --format json
-  isinglass simulate --model continuous --neuron tanh --sigma-w2 1.5,2.5 --width 300 --rows map --format csv
-  isinglass simulate --neuron sign --sigma-m2 0.333 --depth 60 --width 500 --carry --plot carried.svg")]
+  isinglass simulate --model continuous --neuron tanh --sigma-w2 1.5,2.5 --width 300 \\
+    --rows map --format csv
+  isinglass simulate --neuron sign --sigma-m2 0.333 --depth 60 --width 500 --carry \\
+    --plot carried.svg")]
 pub struct Args {
     #[command(flatten)]
     network: NetworkArgs,

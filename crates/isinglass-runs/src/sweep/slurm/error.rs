@@ -42,7 +42,7 @@ pub enum SlurmError {
     },
     /// It is not known which cells are in the queue.
     #[error(
-        "cannot learn which cells of the sweep are still in the queue: {source}; try again later, or submit them in any case with --again"
+        "cannot learn which cells of the sweep are still in the queue: {source}; try again later (`isinglass sweep submit --again` submits them in any case)"
     )]
     UnknownQueue {
         /// Why.

@@ -93,14 +93,19 @@ impl Resources {
     }
 }
 
+/// The letters of sbatch that take no value.
+const WITHOUT_VALUE: &str = "HhIkOQsvVW";
+
 /// Whether an option of sbatch is one of [`OWN`]: also with its value attached (`-a1-5`), or cut short (`--arr=1-5`), as sbatch allows.
 fn is_own(word: &str) -> bool {
     let name = word.split('=').next().unwrap_or_default();
     if name.starts_with("--") {
         return name.len() > 3 && OWN.iter().any(|own| own.starts_with(name)) || OWN.contains(&name);
     }
-    let mut letters = name.chars();
-    letters.next() == Some('-') && letters.next().is_some_and(|letter| OWN.contains(&format!("-{letter}").as_str()))
+    // Letters without a value can be written together, as in `-Ha1`: the first that takes one ends the list.
+    let letters = name.strip_prefix('-').unwrap_or_default();
+    let last = letters.find(|letter| !WITHOUT_VALUE.contains(letter)).unwrap_or(letters.len());
+    letters.chars().take(last + 1).any(|letter| OWN.contains(&format!("-{letter}").as_str()))
 }
 
 /// The words of a line, as sbatch and the shell part them: by spaces outside quotes.

@@ -20,7 +20,10 @@ use crate::cli::terminal::tell;
 /// What there is beside the result of a run that has ended.
 pub enum Ending {
     /// Nothing: the run followed no recipe.
-    Plain,
+    Plain {
+        /// Whether the network can be packed.
+        has_bits: bool,
+    },
     /// Nothing, for a reason: there are no bits to pack.
     NoBits(String),
     /// The packed network of the last checkpoint.
@@ -90,7 +93,7 @@ impl Ending {
     fn without_file(config: &RunConfig) -> Option<Self> {
         let surrogate = config.surrogate;
         match (&config.recipe, surrogate.has_binary_weights(), surrogate.has_binary_neurons()) {
-            (None, ..) => Some(Self::Plain),
+            (None, weights, neurons) => Some(Self::Plain { has_bits: weights && neurons }),
             (_, false, _) => Some(Self::NoBits(format!("Not packed: the weights of surrogate {surrogate} are real numbers, not bits"))),
             (_, _, false) => Some(Self::NoBits(format!("Not packed: the neurons of surrogate {surrogate} are real numbers, not bits"))),
             _ => None,
@@ -100,7 +103,7 @@ impl Ending {
     /// Adds `packed` to the result of a run that followed a recipe.
     pub fn add_to(&self, result: &mut Record) {
         let packed = match self {
-            Self::Plain => return,
+            Self::Plain { .. } => return,
             Self::NoBits(_) => Value::Null,
             Self::Packed(packed) => json!({
                 "file": packed.file.display().to_string(),
@@ -117,13 +120,15 @@ impl Ending {
     /// Says what can be done with a run that has ended, as commands to paste.
     pub fn tell_what_next(&self, directory: &Path, summary: &Summary) {
         let run = shell::path(directory);
-        let mut commands = vec![(format!("isinglass evaluate {run}"), "accuracies, with more samples or on other data")];
+        let has_weights = summary.evaluation.test.binary.is_some();
+        let more = if has_weights { "accuracies, with more samples or on other data" } else { "accuracies on other data" };
+        let mut commands = vec![(format!("isinglass evaluate {run}"), more)];
         commands.push((format!("isinglass inspect {run}"), "what the layers look like inside"));
         match self {
             Self::Packed(packed) => {
                 commands.push((format!("isinglass predict {} --input FILE", shell::path(&packed.file)), "classes of your own images"))
             }
-            Self::Plain if summary.evaluation.test.binary.is_some() => {
+            Self::Plain { has_bits: true } => {
                 commands.push((format!("isinglass pack {run} -o model.safetensors"), "the binary network, one bit per weight"));
             }
             _ => {}
@@ -138,7 +143,7 @@ impl Ending {
     /// The last lines of the tables.
     pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
         match self {
-            Self::Plain => Ok(()),
+            Self::Plain { .. } => Ok(()),
             Self::NoBits(reason) => writeln!(out, "{reason}"),
             Self::Packed(packed) => {
                 writeln!(out, "The packed network is {} ({} bytes)", packed.file.display(), grouped(packed.bytes))?;

@@ -118,5 +118,5 @@ fn write_tables(out: &mut impl Write, directory: &Path, summary: &Summary) -> io
             writeln!(out, "{}", printable(&line))?;
         }
     }
-    writeln!(out, "\nThe run is in {}", directory.display())
+    writeln!(out, "\nThe run is in {}", printable(&directory.display().to_string()))
 }

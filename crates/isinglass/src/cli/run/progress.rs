@@ -37,7 +37,7 @@ struct EpochSoFar {
 impl Watcher {
     pub fn new() -> Self {
         Self {
-            bar: bar("{prefix} {bar:24} {msg}, {eta} left"),
+            bar: bar("{prefix} {bar:12} {msg}, {eta} left"),
             on_terminal: io::stderr().is_terminal(),
             epochs: 0,
             began: Instant::now(),
@@ -97,7 +97,7 @@ impl Watcher {
             // The epoch that a step belongs to, counted from 1.
             self.bar.set_prefix(format!("epoch {}/{}", (step.step - 1) / progress.steps_per_epoch + 1, progress.epochs));
             self.bar.set_message(format!(
-                "loss {:.4}, accuracy {}, {} samples/s",
+                "loss {:.4}, {}, {} samples/s",
                 self.epoch.loss / examples,
                 percent(self.epoch.correct as f64 / examples),
                 grouped(speed as usize)

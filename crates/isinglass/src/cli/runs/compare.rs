@@ -8,11 +8,12 @@ use isinglass_lab::words::percent;
 use serde_json::{Value, json};
 
 use crate::cli::answer::{Answer, Record, write_columns};
-use crate::cli::output::OutputArgs;
+use crate::cli::output::{OutputArgs, rows_among};
 use crate::cli::{CliError, Format};
 
 /// Compare training runs: the settings that differ, and the results side by side.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("rows", rows_among(&["settings", "results"])))]
 #[command(after_help = "Examples:
   isinglass runs compare runs/a runs/b
   isinglass runs compare runs/a runs/b runs/c --plot curves.svg
@@ -39,29 +40,40 @@ impl Args {
         if let Some(plot) = plot {
             plot.write(&compared_curves(&runs))?;
         }
-        let settings: Vec<Line> = differences(&runs)
+        let mut settings: Vec<Line> = differences(&runs)
             .into_iter()
             .map(|difference| Line {
                 name: difference.setting,
                 values: difference.values.into_iter().map(Option::unwrap_or_default).collect(),
             })
             .collect();
-        let results = results(&runs);
+        let mut results = results(&runs);
+        let chosen = self.output.print.rows();
         let names: Vec<String> = self.runs.iter().map(|run| run.display().to_string()).collect();
         match self.output.format() {
-            Format::Table => Ok(write_tables(&names, &settings, &results)?),
+            Format::Table => Ok(write_tables(&names, chosen, &settings, &results)?),
             Format::Json => {
                 let list = |key: &str, lines: &[Line]| {
                     lines.iter().map(|line| json!({ key: line.name, "values": line.values })).collect::<Vec<_>>()
                 };
                 let mut answer = Answer::default();
-                answer.fact("runs", names).fact("settings", list("setting", &settings)).fact("results", list("result", &results));
+                answer
+                    .fact("runs", names.clone())
+                    .fact("paths", names)
+                    .fact("settings", list("setting", &settings))
+                    .fact("results", list("result", &results));
                 Ok(answer.print(Format::Json)?)
             }
             Format::Csv => {
+                match chosen {
+                    Some("settings") => results.clear(),
+                    Some(_) => settings.clear(),
+                    None => {}
+                }
+                let columns = ["kind", "name"].map(str::to_owned).into_iter().chain(names.iter().cloned());
                 let rows = settings.iter().map(|line| record("setting", line, &names));
                 let rows = rows.chain(results.iter().map(|line| record("result", line, &names))).collect();
-                Ok(Answer::default().rows("lines", rows).take().print(Format::Csv)?)
+                Ok(Answer::default().rows("lines", rows).columns(columns).take().print(Format::Csv)?)
             }
         }
     }
@@ -96,7 +108,7 @@ fn results(runs: &[Overview]) -> Vec<Line> {
     lines
 }
 
-fn write_tables(names: &[String], settings: &[Line], results: &[Line]) -> io::Result<()> {
+fn write_tables(names: &[String], chosen: Option<&str>, settings: &[Line], results: &[Line]) -> io::Result<()> {
     let mut out = io::stdout().lock();
     let table = |key: &str, lines: &[Line]| -> Vec<Record> {
         let row = |line: &Line| {
@@ -111,10 +123,17 @@ fn write_tables(names: &[String], settings: &[Line], results: &[Line]) -> io::Re
         };
         lines.iter().map(row).collect()
     };
-    match settings {
-        [] => writeln!(out, "All settings are the same.")?,
-        settings => write_columns(&mut out, &table("setting", settings))?,
+    if chosen != Some("results") {
+        match settings {
+            [] => writeln!(out, "All settings are the same.")?,
+            settings => write_columns(&mut out, &table("setting", settings))?,
+        }
     }
-    writeln!(out)?;
-    write_columns(&mut out, &table("result", results))
+    if chosen.is_none() {
+        writeln!(out)?;
+    }
+    if chosen != Some("settings") {
+        write_columns(&mut out, &table("result", results))?;
+    }
+    Ok(())
 }

@@ -11,7 +11,7 @@ use crate::cli::answer::{Answer, Record};
 use crate::cli::output::FormatArgs;
 use crate::cli::{CliError, Format};
 
-/// List the training runs in a directory, and below it: how they stand, and how good they are.
+/// List the training runs in a directory and below it, with status and accuracy.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   isinglass runs list
@@ -34,7 +34,7 @@ impl Args {
             }
         }
         let mut answer = Answer::default();
-        if self.print.format != Format::Csv {
+        if self.print.format == Format::Json {
             answer.fact("count", rows.len());
         }
         answer.rows("runs", rows);
@@ -69,6 +69,9 @@ impl Args {
         if !is_table || error.is_some() {
             row.insert("seconds".to_owned(), summary.map(|summary| summary.seconds).into());
             row.insert("error".to_owned(), error.into());
+        }
+        if !is_table {
+            row.insert("path".to_owned(), directory.display().to_string().into());
         }
         row
     }

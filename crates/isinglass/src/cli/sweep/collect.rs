@@ -21,7 +21,8 @@ use crate::cli::{self, CliError};
 #[command(after_help = "Examples:
   isinglass sweep collect sweeps/a --format csv > results.csv
   isinglass sweep collect sweeps/a --plot map.svg
-  isinglass sweep collect sweeps/a --plot map.png --x sigma-m2 --y depth --value train_surrogate_accuracy")]
+  isinglass sweep collect sweeps/a --plot map.png --x sigma-m2 --y depth \\
+    --value train_surrogate_accuracy")]
 pub struct Args {
     /// Sweep directory
     #[arg(value_name = "DIR")]

@@ -52,7 +52,10 @@ impl Args {
         let attempts = sweep.attempts(cell, &status);
         let logs: Vec<Log> = Jobs::look(&sweep)?.logs(cell).into_iter().map(|path| self.read(&path)).collect();
         let mut answer = Answer::default();
-        answer.fact("cell", cell.name.clone()).fact("axes", Value::Object(cell.axes.iter().cloned().collect()));
+        answer
+            .at(&sweep.run_directory(cell))
+            .fact("cell", cell.name.clone())
+            .fact("axes", Value::Object(cell.axes.iter().cloned().collect()));
         answer.fact("status", status.name()).fact("error", error(&status)).fact("attempts", attempts.len());
         match self.print.format {
             Format::Json => {

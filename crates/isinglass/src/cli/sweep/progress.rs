@@ -4,8 +4,8 @@ use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use indicatif::ProgressBar;
-use isinglass_lab::sweep::{Cell, Event, Plan, Record, Standing};
-use isinglass_lab::words::{duration, percent};
+use isinglass_lab::sweep::{Cell, Event, Plan, Record, Refusal, Standing};
+use isinglass_lab::words::{counted, duration, percent};
 
 use crate::cli::run::progress::bar;
 use crate::cli::terminal::{insist, tell};
@@ -19,6 +19,7 @@ pub struct Watcher {
     on_terminal: bool,
     directory: PathBuf,
     standing: Standing,
+    refused: Vec<Refusal>,
 }
 
 impl Watcher {
@@ -28,7 +29,13 @@ impl Watcher {
             on_terminal: io::stderr().is_terminal(),
             directory: directory.to_owned(),
             standing: Standing::default(),
+            refused: Vec::new(),
         }
+    }
+
+    /// Cells that do not fit the memory.
+    pub fn into_refused(self) -> Vec<Refusal> {
+        self.refused
     }
 
     /// How things stood when they were last heard of.
@@ -42,6 +49,7 @@ impl Watcher {
             Event::Planned(plan) => {
                 self.standing = Standing { cells: plan.cells, ..Standing::default() };
                 tell(&introduction(plan, &self.directory));
+                self.refused.clone_from(&plan.refused);
                 for refusal in &plan.refused {
                     insist(&format!("not run: {refusal}"));
                 }
@@ -74,7 +82,7 @@ impl Watcher {
 
 /// `sweeps/a: 36 cells, 12 to run on 2 threads, about 4 min`.
 fn introduction(plan: &Plan, directory: &Path) -> String {
-    let mut text = format!("{}: {} cells", directory.display(), plan.cells);
+    let mut text = format!("{}: {}", directory.display(), counted(plan.cells, "cell"));
     if plan.failed > 0 {
         text += &format!(", {} failed (--retry-failed runs them again)", plan.failed);
     }
@@ -86,8 +94,8 @@ fn introduction(plan: &Plan, directory: &Path) -> String {
     }
     match plan.seconds {
         _ if plan.waiting == 0 => text + ", nothing to run",
-        Some(seconds) => text + &format!(", {} to run on {} threads: about {}", plan.waiting, plan.threads, duration(seconds)),
-        None => text + &format!(", {} to run on {} threads", plan.waiting, plan.threads),
+        Some(seconds) => text + &format!(", {} to run on {}: about {}", plan.waiting, counted(plan.threads, "thread"), duration(seconds)),
+        None => text + &format!(", {} to run on {}", plan.waiting, counted(plan.threads, "thread")),
     }
 }
 

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use isinglass_lab::shell;
 use isinglass_lab::sweep::slurm::Jobs;
-use isinglass_lab::sweep::{Grid, Sweep, SweepData, SweepError};
-use serde_json::Value;
+use isinglass_lab::sweep::{Grid, Refusal, Sweep, SweepData, SweepError};
+use serde_json::{Value, json};
 
 use super::work::{WorkArgs, perform};
 use crate::cli::CliError;
@@ -20,7 +20,7 @@ use crate::cli::output::{TableArgs, rows_among, usage};
 ///
 /// A sweep can be extended: with more values, axes or seeds in the grid, the same command runs the new cells and keeps the results of the others.
 #[derive(Debug, clap::Args)]
-#[command(mut_arg("rows", rows_among(&["unfinished", "best", "facts"])))]
+#[command(mut_arg("rows", rows_among(&["unfinished", "best", "refused", "facts"])))]
 #[command(after_help = "Example, grid.toml:
   [train]
   init = \"two-point\"
@@ -53,18 +53,25 @@ impl Args {
         let data = self.grid.load(&self.grid.draft(&grid)?, self.work.data_dir())?;
         let sweep = Sweep::create(&self.grid.out, grid, self.grid.keep_runs)?;
         let command = format!("isinglass sweep run {}{}", self.grid.arguments(), self.work.data_dir_flag());
-        let standing = perform(&sweep, &data, &self.work, None, &command)?;
+        let (standing, refused) = perform(&sweep, &data, &self.work, None, &command)?;
         let mut answer = super::status::answer(&sweep, &Jobs::default(), &self.print)?;
         let best = super::best::best_rows(&sweep.results()?);
         if !self.print.is_for_reading() {
+            answer.fact("refused", refused.iter().map(refusal_row).collect::<Vec<_>>());
             answer.fact("best", best.iter().cloned().map(Value::Object).collect::<Vec<_>>());
         }
         self.print.print(answer)?;
         if self.print.is_for_reading() {
             super::best::write_best(&best)?;
         }
-        super::work::end(&sweep, &standing)
+        super::work::end(&sweep, &standing, &refused)
     }
+}
+
+/// A cell that does not fit the memory.
+fn refusal_row(refusal: &Refusal) -> Value {
+    let Refusal { cell, place, needed, available } = refusal;
+    json!({"cell": cell, "place": place, "needed_bytes": needed, "available_bytes": available})
 }
 
 /// Which cells, and where they are kept.

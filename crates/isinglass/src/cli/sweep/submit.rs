@@ -124,6 +124,20 @@ pub struct ResourceArgs {
 }
 
 impl ResourceArgs {
+    /// A flag that only Slurm understands, if one is given.
+    fn only_for_slurm(&self) -> Option<&'static str> {
+        let given = [
+            ("--partition", self.partition.is_some()),
+            ("--time", self.time.is_some()),
+            ("--mem", self.mem.is_some()),
+            ("--account", self.account.is_some()),
+            ("--qos", self.qos.is_some()),
+            ("--max-running", self.max_running.is_some()),
+            ("--sbatch", !self.sbatch.is_empty()),
+        ];
+        given.into_iter().find(|(_, is_given)| *is_given).map(|(flag, _)| flag)
+    }
+
     /// The same, checked.
     pub fn resources(&self) -> Result<Resources, CliError> {
         let resources = Resources {
@@ -156,6 +170,9 @@ impl Args {
                 ));
             }
         };
+        if let Some(flag) = self.resources.only_for_slurm().filter(|_| target == Target::Commands) {
+            return Err(usage(format!("{flag} is for --to slurm: with --to commands, whatever runs the commands sets limits")));
+        }
         let options = self.options()?;
         let grid = self.grid.read()?;
         if !self.dry_run && target == Target::Slurm {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use isinglass_lab::shell;
 use isinglass_lab::sweep::slurm::{Entry, TaskList};
-use isinglass_lab::sweep::{Cell, Standing, Sweep, SweepData, SweepError, WorkOptions};
+use isinglass_lab::sweep::{Cell, Refusal, Standing, Sweep, SweepData, SweepError, WorkOptions};
 
 use super::progress::Watcher;
 use crate::cli::CliError;
@@ -120,12 +120,9 @@ impl Args {
             _ => String::new(),
         };
         let command = format!("isinglass sweep work {}{which}", shell::path(&self.directory));
-        let standing = perform(&sweep, &data, &self.work, entries, &command)?;
+        let (standing, refused) = perform(&sweep, &data, &self.work, entries, &command)?;
         // A cell that failed has its error on record, and the task has done its work; one that was not run has not.
-        match standing.refused {
-            0 => Ok(()),
-            _ => end(&sweep, &standing),
-        }
+        if refused.is_empty() { Ok(()) } else { end(&sweep, &standing, &refused) }
     }
 
     fn entries(&self) -> Result<Option<Vec<Entry>>, SweepError> {
@@ -136,15 +133,21 @@ impl Args {
     }
 }
 
-/// Runs cells and shows how far they are. `command` goes on if it is stopped.
-pub fn perform(sweep: &Sweep, data: &SweepData, args: &WorkArgs, cells: Option<Vec<Entry>>, command: &str) -> Result<Standing, CliError> {
+/// Runs cells and shows how far they are: what became of them, and which do not fit the memory. `command` goes on if it is stopped.
+pub fn perform(
+    sweep: &Sweep,
+    data: &SweepData,
+    args: &WorkArgs,
+    cells: Option<Vec<Entry>>,
+    command: &str,
+) -> Result<(Standing, Vec<Refusal>), CliError> {
     let options = args.options(cells)?;
     let signals = Signals::listen()?;
     let mut watcher = Watcher::new(sweep.directory());
     let result = sweep.work(data, &options, signals.asked(), &mut |event| watcher.watch(&event));
     watcher.end();
     match result {
-        Ok(standing) => Ok(standing),
+        Ok(standing) => Ok((standing, watcher.into_refused())),
         Err(SweepError::Stopped) => {
             let standing = watcher.standing();
             Err(CliError::SweepStopped {
@@ -159,9 +162,10 @@ pub fn perform(sweep: &Sweep, data: &SweepData, args: &WorkArgs, cells: Option<V
 }
 
 /// Says so if cells have no result.
-pub fn end(sweep: &Sweep, standing: &Standing) -> Result<(), CliError> {
-    let Standing { failed, damaged, refused, cells, .. } = *standing;
-    if failed + damaged + refused == 0 {
+pub fn end(sweep: &Sweep, standing: &Standing, refused: &[Refusal]) -> Result<(), CliError> {
+    let Standing { failed, damaged, cells, .. } = *standing;
+    let refused: Vec<String> = refused.iter().map(|refusal| format!("{} ({})", refusal.cell, refusal.place)).collect();
+    if failed + damaged + refused.len() == 0 {
         return Ok(());
     }
     Err(CliError::CellsFailed { failed, damaged, refused, cells, directory: sweep.directory().to_owned() })

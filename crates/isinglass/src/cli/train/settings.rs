@@ -1,6 +1,9 @@
 //! The settings of a run as flags. A flag that is not given leaves the setting as it is.
 
+use std::str::FromStr;
+
 use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use isinglass_lab::run::{RunConfig, parse_neuron};
 use isinglass_net::{Carry, Goal, Init, Means, Neuron, Optimizer, Schedule, Surrogate};
 
@@ -9,6 +12,14 @@ fn set<T: Clone>(setting: &mut T, given: &Option<T>) {
     if let Some(given) = given {
         setting.clone_from(given);
     }
+}
+
+/// A choice by name. The parser knows the names, so that shells complete them and misspelt ones are answered with the nearest.
+fn among<T: Copy + FromStr<Err = isinglass_net::Error> + Send + Sync + 'static>(
+    all: &'static [T],
+    name: fn(T) -> &'static str,
+) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(all.iter().map(|&choice| name(choice))).try_map(|name| name.parse())
 }
 
 /// Which examples are used for what.
@@ -58,7 +69,7 @@ pub struct NetworkArgs {
     width: Option<usize>,
 
     /// deterministic, lrt-binary, lrt-continuous, continuous (real weights, no binary network) or ste (straight-through) [default: deterministic]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = among(Surrogate::ALL, Surrogate::name), hide_possible_values = true)]
     surrogate: Option<Surrogate>,
 
     /// sign, probit:α, logistic:α, erf:a (= erf(a·h)), tanh:k (= tanh(k·h)) [default: sign, for lrt-binary logistic:1, for lrt-continuous and continuous tanh:1]
@@ -66,7 +77,7 @@ pub struct NetworkArgs {
     neuron: Option<Neuron>,
 
     /// Add each hidden layer's field to the previous one, from the second layer on, where widths are equal: auto (if the theory says that plain layers cannot reach the depth), on or off; without a value: on [default: auto; with --config: the file's, else off]
-    #[arg(long, value_name = "auto|on|off", num_args = 0..=1, default_missing_value = "on")]
+    #[arg(long, value_name = "auto|on|off", num_args = 0..=1, default_missing_value = "on", value_parser = among(Carry::ALL, Carry::name), hide_possible_values = true)]
     carry: Option<Carry>,
 
     /// Factor τ between the output layer's field and the logits [default: 1]
@@ -104,7 +115,7 @@ impl NetworkArgs {
 #[command(next_help_heading = "Initialisation")]
 pub struct InitArgs {
     /// auto (the smallest σ_m² that carries signals through the depth), critical (what `theory advise` recommends), two-point, hadamard (two-point with orthogonal rows or columns), clipped-gaussian, uniform, glorot or he [default: auto; with --sigma-m2: two-point]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = among(Init::ALL, Init::name), hide_possible_values = true)]
     init: Option<Init>,
 
     /// Variance of the means, at most 1; of the weights for surrogate continuous [default: chosen by --init]
@@ -138,11 +149,11 @@ impl InitArgs {
 #[command(next_help_heading = "Means and polarisation")]
 pub struct MeansArgs {
     /// binary: polarise the means, so that sign(M) is as good as the surrogate; surrogate: train as in the paper [default: binary if the weights are binary]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = among(Goal::ALL, Goal::name), hide_possible_values = true)]
     goal: Option<Goal>,
 
     /// tanh: M = tanh(βθ), or clip: M = θ clipped to [−1, 1] [default: tanh]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = among(Means::ALL, Means::name), hide_possible_values = true)]
     means: Option<Means>,
 
     /// Fraction of the run after which β starts to rise from 1 [default: 0.6]
@@ -179,7 +190,7 @@ impl MeansArgs {
 #[command(next_help_heading = "Optimisation")]
 pub struct OptimiserArgs {
     /// adam, sgd, momentum or rmsprop [default: adam]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = among(Optimizer::ALL, Optimizer::name), hide_possible_values = true)]
     optimizer: Option<Optimizer>,
 
     /// Learning rate [default: 0.01; 0.03 if surrogate deterministic is polarised with adam and --config is not given]
