@@ -5,6 +5,11 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
+#[cfg(feature = "std")]
+use std::sync::{Mutex, PoisonError};
+
+#[cfg(feature = "std")]
+use isinglass_pool::{MAX_THREADS, Pool};
 
 use crate::kernels::{ByteWeights, Counts, GROUP, Images, Scratch, SpinPanels, limits_of_bytes, limits_of_spins, words_of};
 use crate::prediction::{argmax, softmax};
@@ -12,9 +17,12 @@ use crate::{Error, Isa, PackedLayer, PackedModel, Prediction, Quantiser, Values}
 
 /// Rows that go through the network side by side.
 const TILE: usize = 8;
-/// Products of weights and inputs that justify a thread: a few tenths of a millisecond.
+/// Products of weights and inputs that justify a second thread: some tens of microseconds.
 #[cfg(feature = "std")]
-const PRODUCTS: usize = 1 << 27;
+const PRODUCTS: usize = 1 << 24;
+/// Parts of the rows that each thread has on average, so that one that is held up leaves some to the others.
+#[cfg(feature = "std")]
+const PARTS: usize = 4;
 
 /// Predicts with a packed model. A clone shares the weights and has its own working memory, for use on another thread.
 ///
@@ -23,10 +31,33 @@ const PRODUCTS: usize = 1 << 27;
 #[derive(Clone)]
 pub struct Predictor {
     plan: Arc<Plan>,
+    desk: Desk,
+    #[cfg(feature = "std")]
+    team: Team,
+}
+
+/// The working memory of one thread.
+#[derive(Clone)]
+struct Desk {
     tile: Workspace<TILE>,
     single: Workspace<1>,
     /// A tile of quantised rows; empty if the model takes bytes.
     quantised: Vec<u8>,
+}
+
+/// The other threads and their desks, from the first call that uses them on. A clone begins without.
+#[cfg(feature = "std")]
+#[derive(Default)]
+struct Team {
+    pool: Option<Pool>,
+    desks: Vec<Mutex<Desk>>,
+}
+
+#[cfg(feature = "std")]
+impl Clone for Team {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
 }
 
 /// The networks, laid out for an instruction set.
@@ -82,7 +113,12 @@ impl Predictor {
             bias: model.networks().iter().flat_map(|network| network.output().bias()).copied().collect(),
         };
         let quantised = vec![0; if plan.quantiser.is_some() { TILE * plan.inputs } else { 0 }];
-        Self { tile: Workspace::new(&plan), single: Workspace::new(&plan), plan: Arc::new(plan), quantised }
+        Self {
+            desk: Desk { tile: Workspace::new(&plan), single: Workspace::new(&plan), quantised },
+            plan: Arc::new(plan),
+            #[cfg(feature = "std")]
+            team: Team::default(),
+        }
     }
 
     /// The instruction set.
@@ -109,7 +145,7 @@ impl Predictor {
     pub fn sums<'a>(&mut self, inputs: impl Into<Values<'a>>) -> Result<Vec<i32>, Error> {
         let inputs = inputs.into();
         let mut sums = vec![0; self.plan.rows(inputs)? * self.plan.sums_per_row()];
-        self.sums_into(inputs, &mut sums);
+        self.desk.sums_into(&self.plan, inputs, &mut sums);
         Ok(sums)
     }
 
@@ -144,29 +180,39 @@ impl Predictor {
         self.prediction_of(&sums)
     }
 
-    /// Like [`Predictor::sums`], on up to `threads` threads: as many as have enough to do.
+    /// Like [`Predictor::sums`], on up to `threads` threads, if there is enough to do. They are started by the first call, and stay.
     ///
     /// # Errors
     ///
     /// As [`Predictor::sums`].
     #[cfg(feature = "std")]
     pub fn sums_on<'a>(&mut self, inputs: impl Into<Values<'a>>, threads: usize) -> Result<Vec<i32>, Error> {
-        let (plan, inputs) = (self.plan.clone(), inputs.into());
+        let inputs = inputs.into();
+        let (plan, desk) = (&*self.plan, &mut self.desk);
         let (count, per_row) = (plan.rows(inputs)?, plan.sums_per_row());
-        let part = count.div_ceil(threads.max(1)).max(PRODUCTS / plan.products.max(1)).max(1).next_multiple_of(TILE);
         let mut sums = vec![0; count * per_row];
+        let threads = threads.min(count.div_ceil(TILE)).min(MAX_THREADS);
+        if threads <= 1 || count.saturating_mul(plan.products) < PRODUCTS {
+            desk.sums_into(plan, inputs, &mut sums);
+            return Ok(sums);
+        }
+        let Team { pool, desks } = &mut self.team;
+        if pool.as_ref().is_none_or(|pool| pool.threads() != threads) {
+            *pool = Some(Pool::new(threads));
+            desks.resize_with(threads, || Mutex::new(desk.clone()));
+        }
+        let part = count.div_ceil(threads * PARTS).next_multiple_of(TILE);
+        let parts: Vec<Mutex<&mut [i32]>> = sums.chunks_mut(part * per_row).map(Mutex::new).collect();
         let rows_of = |index: usize| inputs.slice(index * part * plan.inputs..((index + 1) * part * plan.inputs).min(inputs.len()));
-        let mut parts = sums.chunks_mut(part * per_row).enumerate();
-        let first = parts.next();
-        std::thread::scope(|scope| {
-            for (index, sums) in parts {
-                let (mut predictor, rows) = (self.clone(), rows_of(index));
-                scope.spawn(move || predictor.sums_into(rows, sums));
-            }
-            if let Some((index, sums)) = first {
-                self.sums_into(rows_of(index), sums);
-            }
-        });
+        if let Some(pool) = pool {
+            // Nobody waits for these locks: a part is one task's, a desk one thread's. What a panic left on a desk is overwritten.
+            pool.run(parts.len(), &|worker, index| {
+                let mut sums = parts[index].lock().unwrap_or_else(PoisonError::into_inner);
+                let mut desk = desks[worker].lock().unwrap_or_else(PoisonError::into_inner);
+                desk.sums_into(plan, rows_of(index), &mut sums);
+            });
+        }
+        drop(parts);
         Ok(sums)
     }
 
@@ -192,10 +238,12 @@ impl Predictor {
     pub fn classes_of(&self, sums: &[i32]) -> Vec<usize> {
         self.plan.classes_of(sums)
     }
+}
 
+impl Desk {
     /// `inputs` are those that [`Plan::rows`] accepted.
-    fn sums_into(&mut self, inputs: Values<'_>, sums: &mut [i32]) {
-        let Self { plan, tile, single, quantised } = self;
+    fn sums_into(&mut self, plan: &Plan, inputs: Values<'_>, sums: &mut [i32]) {
+        let Self { tile, single, quantised } = self;
         match (inputs, &plan.quantiser) {
             (Values::Floats(reals), Some(quantiser)) => {
                 let rows = reals.chunks(TILE * plan.inputs).zip(sums.chunks_mut(TILE * plan.sums_per_row()));

@@ -16,7 +16,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use isinglass_net::{
-    Examples, Goal, Gradients, Init, Means, Network, NetworkConfig, Neuron, Schedule, TrainConfig, Trainer, Values, lrt_noise,
+    Examples, Goal, Gradients, Inference, Init, Means, Network, NetworkConfig, Neuron, Schedule, TrainConfig, Trainer, Values, lrt_noise,
 };
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde_json::{Value, json};
@@ -66,6 +66,11 @@ impl Case {
         self.layers().map(|(inputs, outputs)| (inputs + 1) * outputs).sum()
     }
 
+    /// Floating-point operations of an example's way through the network.
+    fn forward_flops(&self) -> f64 {
+        4.0 * self.layers().map(|(inputs, outputs)| inputs * outputs).sum::<usize>() as f64
+    }
+
     /// Floating-point operations of a step's matrix products: two forward and four backward, of which the first layer needs only the two of its means.
     fn flops(&self) -> f64 {
         let products = self.layers().enumerate().map(|(l, (inputs, outputs))| inputs * outputs * if l == 0 { 4 } else { 6 });
@@ -84,7 +89,7 @@ impl fmt::Display for Case {
 struct Ours(Trainer<'static>);
 
 impl Ours {
-    fn new(case: &Case, threads: usize) -> Self {
+    fn network(case: &Case) -> Network {
         let config = NetworkConfig {
             inputs: INPUTS,
             hidden: vec![case.width; case.depth],
@@ -95,11 +100,20 @@ impl Ours {
             sigma_m2: Some(0.9),
             ..NetworkConfig::default()
         };
-        let network = config.init(1).expect("a network");
+        config.init(1).expect("a network")
+    }
+
+    /// A hundred batches: values and labels. Leaked: the benchmark ends soon enough.
+    fn examples(case: &Case) -> (&'static [u8], &'static [u8]) {
         let count = 100 * case.batch;
-        // Leaked: the benchmark ends soon enough.
         let values: &[u8] = (0..count * INPUTS).map(|i| (i * i % 251) as u8).collect::<Vec<_>>().leak();
         let labels: &[u8] = (0..count).map(|i| (i % CLASSES) as u8).collect::<Vec<_>>().leak();
+        (values, labels)
+    }
+
+    fn new(case: &Case, threads: usize) -> Self {
+        let network = Self::network(case);
+        let (values, labels) = Self::examples(case);
         let examples = Examples::new(Values::Bytes(values), INPUTS, labels, CLASSES).expect("examples");
         let (goal, means) = if case.is_default { (Goal::Binary, Means::Tanh) } else { (Goal::Surrogate, Means::Clip) };
         let config = TrainConfig {
@@ -178,6 +192,10 @@ fn main() {
         against_torch(case, &plan, &mut torch);
     }
     per_flop("time per step, tanh means and goal binary over clipped means", &MIDDLE_DEFAULT, &MIDDLE, &plan);
+    println!();
+    for case in cases.iter().filter(|case| case.surrogate == "deterministic") {
+        evaluation(case, &plan);
+    }
 }
 
 /// Ends the benchmark if PyTorch's gradients of a small network, in `f64`, are not ours: then the two sides would not do the same.
@@ -291,6 +309,36 @@ fn side_by_side(case: &Case, plan: &Plan) {
         together.push(start.elapsed().as_secs_f64() / 2.0);
     }
     println!("throughput, two trainers of one thread over one: {:.2} ({case})", median(&ratios(&alone, &together)));
+}
+
+/// How fast networks are evaluated: the surrogate against training, per operation, and the binary network, on bits, against the surrogate.
+fn evaluation(case: &Case, plan: &Plan) {
+    let network = Ours::network(case);
+    let (values, labels) = Ours::examples(case);
+    let examples = Examples::new(Values::Bytes(values), INPUTS, labels, CLASSES).expect("examples");
+    let indices: Vec<u32> = (0..labels.len() as u32).collect();
+    let mut ours = Ours::new(case, plan.threads);
+    let steps = count_for(plan.seconds, |n| ours.steps(n).0);
+    let mut surrogate = Inference::new(&network, 256, plan.threads).expect("an engine");
+    let mut binary = network.binary().pack().expect("bits").predictor();
+    let mut times = [Vec::new(), Vec::new(), Vec::new()];
+    for _ in 0..plan.rounds {
+        times[0].push(settled(|| ours.steps(steps).0) / (steps as f64 * case.flops()));
+        times[1].push(settled(|| timed(|| drop(surrogate.score(&examples, &indices).expect("a score")))));
+        times[2].push(settled(|| timed(|| drop(binary.sums_on(values, plan.threads).expect("sums")))));
+    }
+    let per_flop: Vec<f64> = times[1].iter().map(|seconds| seconds / (labels.len() as f64 * case.forward_flops())).collect();
+    println!(
+        "evaluation, {case}: operations per second over those of a training step {:.2}; on bits over the surrogate {:.1}",
+        median(&ratios(&times[0], &per_flop)),
+        median(&ratios(&times[1], &times[2])),
+    );
+}
+
+fn timed(work: impl FnOnce()) -> f64 {
+    let start = Instant::now();
+    work();
+    start.elapsed().as_secs_f64()
 }
 
 /// How many steps take about this many seconds, after a warm-up.

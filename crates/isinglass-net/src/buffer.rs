@@ -1,3 +1,3 @@
 //! Zeroed memory for the kernels, aligned to cache lines.
 
-pub use isinglass_simd::Buffer;
+pub use isinglass_simd::{Arena, Buffer};

@@ -25,11 +25,12 @@ use std::ops::ControlFlow;
 
 use isinglass_bits::{Prediction, argmax, softmax};
 
+use isinglass_pool::MAX_THREADS;
+
 use crate::engine::{Engine, Purpose, Scale};
 use crate::examples::Rows;
 use crate::layer::Unit;
 use crate::packing;
-use crate::pool::MAX_THREADS;
 use crate::score::{BATCH, NOISE_SEED, surrogate_score};
 use crate::spins::SpinNetwork;
 use crate::votes::{Chosen, Votes};

@@ -17,15 +17,17 @@ pub use corruption::Corruption;
 pub use layer::EngineLayer;
 pub use output::BatchScore;
 
-use crate::buffer::Buffer;
+use isinglass_pool::{MAX_THREADS, Pool};
+
+use crate::buffer::{Arena, Buffer};
 use crate::checkpoint::OptimizerState;
 use crate::kernels::{
-    Backward, Carry, Dropout, Field, Forward, Kernels, LANES, MAX_ROWS, Received, Rule, Scratch, Sink, Update, VarianceRule, sum_of_lanes,
+    Backward, Carry, Dropout, Field, Forward, Kernels, LANES, MAX_ROWS, Received, Rule, Scratch, Sink, Span, Update, VarianceRule,
+    sum_of_lanes,
 };
 use crate::parametrisation::Parametrisation;
-use crate::pool::{MAX_THREADS, Pool};
 use crate::train_config::MAX_BATCH;
-use crate::{Error, Network};
+use crate::{Error, LayerSpec, Network};
 
 /// The purpose of an engine.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -85,6 +87,8 @@ pub struct Engine {
     /// Examples of the current batch.
     examples: usize,
     training: bool,
+    /// Whether forward passes store what a backward pass needs.
+    prepares_backward: bool,
     variance_gradient: bool,
     /// Probability that the targets of the loss spread over all classes.
     pub label_smoothing: f32,
@@ -111,6 +115,22 @@ fn rows_of(outputs: usize) -> usize {
     padded(outputs) + SLACK
 }
 
+/// About how many floats the arrays of a network take.
+fn room_for(network: &Network, purpose: Purpose, examples: usize) -> usize {
+    let (parameters, activations) = match purpose {
+        Purpose::Evaluation => (1, 2),
+        Purpose::Training { parametrisation, slots, .. } => {
+            (1 + usize::from(parametrisation.has_theta()) + slots.iter().filter(|&&used| used).count(), 6)
+        }
+    };
+    let of_layer = |spec: &LayerSpec| {
+        let (inputs, outputs) = (padded(spec.inputs()), rows_of(spec.outputs()));
+        parameters * inputs * outputs + activations * examples * inputs.max(outputs)
+    };
+    let widest = network.layers().iter().map(|layer| rows_of(layer.spec().outputs())).max().unwrap_or(0);
+    network.layers().iter().map(|layer| of_layer(layer.spec())).sum::<usize>() + activations * examples * widest
+}
+
 impl Engine {
     /// Lays out a network for batches of up to `batch` examples.
     ///
@@ -132,29 +152,31 @@ impl Engine {
         let training = purpose != Purpose::Evaluation;
         let has_variance = network.layers().iter().any(|layer| layer.spec().variance != VarianceRule::None);
         let variance_gradient = matches!(purpose, Purpose::Training { variance_gradient: true, .. }) && has_variance;
-        let layers: Vec<EngineLayer> = network.layers().iter().map(|layer| EngineLayer::new(layer, purpose, &kernels)).collect();
-        let when = |needed: bool, len: usize| Buffer::new(if needed { len } else { 0 });
         let examples = panels * LANES;
+        let mut arena = Arena::new(room_for(network, purpose, examples));
+        let layers: Vec<EngineLayer> =
+            network.layers().iter().map(|layer| EngineLayer::new(layer, purpose, &kernels, &mut arena)).collect();
+        let mut when = |needed: bool, len: usize| arena.floats(if needed { len } else { 0 });
         let inputs = layers
             .iter()
             .map(|layer| Inputs {
-                x: Buffer::new(examples * layer.inputs),
+                x: when(true, examples * layer.inputs),
                 second: when(has_variance, examples * layer.inputs),
                 transposed: when(training, examples * padded(layer.inputs)),
                 transposed_square: when(variance_gradient, examples * padded(layer.inputs)),
             })
             .collect();
-        let slopes = |rows: usize| Slopes { p: when(training, examples * rows), q: when(variance_gradient, examples * rows) };
+        let mut slopes = |rows: usize| Slopes { p: when(training, examples * rows), q: when(variance_gradient, examples * rows) };
         let widest = layers.iter().map(|layer| rows_of(layer.outputs)).max().unwrap_or(0);
         let carried = layers.iter().filter(|layer| layer.spec.carries()).map(|layer| layer.outputs).max().unwrap_or(0);
         let pool = Pool::new(threads);
         Ok(Self {
-            bias_sums: when(training, widest * LANES),
-            carried: Carried { field: Buffer::new(examples * carried), variance: when(has_variance, examples * carried) },
-            scratch: scratch_for(&pool, batch),
             slopes: layers.iter().map(|layer| slopes(rows_of(layer.outputs))).collect(),
             gradients: [slopes(widest), slopes(widest)],
-            logits: Buffer::new(examples * layers.last().map_or(0, |output| rows_of(output.outputs))),
+            bias_sums: when(training, widest * LANES),
+            carried: Carried { field: when(true, examples * carried), variance: when(has_variance, examples * carried) },
+            scratch: scratch_for(&pool, batch),
+            logits: when(true, examples * layers.last().map_or(0, |output| rows_of(output.outputs))),
             fields: Vec::new(),
             kernels,
             pool,
@@ -164,6 +186,7 @@ impl Engine {
             panels: 0,
             examples: 0,
             training,
+            prepares_backward: training,
             variance_gradient,
             label_smoothing: 0.0,
         })
@@ -175,6 +198,14 @@ impl Engine {
             self.pool = Pool::new(threads.clamp(1, MAX_THREADS));
             self.scratch = scratch_for(&self.pool, self.batch);
         }
+    }
+
+    /// Does something with an engine that is for training, without a backward pass: batches are loaded and sent forward faster.
+    pub fn without_backward<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
+        let before = std::mem::replace(&mut self.prepares_backward, false);
+        let result = work(self);
+        self.prepares_backward = before;
+        result
     }
 
     /// Examples that the buffers have room for.
@@ -237,10 +268,10 @@ impl Engine {
     fn forward_layer(&mut self, index: usize, job: Forward) {
         let job = Shared(job);
         let (kernels, scratch) = (self.kernels, &self.scratch);
-        over_chunks(&mut self.pool, self.layers[index].outputs, self.kernels.tile_rows, &|worker, first, count| {
+        over_chunks(&mut self.pool, self.layers[index].outputs, self.kernels.tile_rows, &|worker, span, next| {
             // SAFETY: every buffer has the size of its layer, and a checked network's layers fit each other: the neurons of one are the inputs of the next. Chunks do not
             // overlap, begin at multiples of 16 and have at most `MAX_ROWS` rows; the scratch is this thread's.
-            unsafe { kernels.forward(job.get(), first, count, &mut *scratch[worker].0.get()) }
+            unsafe { kernels.forward(job.get(), span, next, &mut *scratch[worker].0.get()) }
         });
     }
 
@@ -255,6 +286,7 @@ impl Engine {
         let receives = layer.spec.carries();
         let passes_on = self.layers.get(index + 1).is_some_and(|next| next.spec.carries());
         let Carried { field: carried, variance } = &self.carried;
+        let for_backward = |buffer: &Buffer| if self.prepares_backward { buffer.pointer() } else { std::ptr::null_mut() };
         Forward {
             carry: (receives || passes_on).then(|| Carry { field: carried.pointer(), variance: variance.pointer(), receives }),
             passes_on,
@@ -275,10 +307,10 @@ impl Engine {
             out_second: next.map_or(std::ptr::null_mut(), |next| next.second.pointer()),
             next_variance: self.layers.get(index + 1).map_or(VarianceRule::None, |next| next.spec.variance),
             slope_rows: rows,
-            out_p: slopes.p.pointer(),
-            out_q: slopes.q.pointer(),
-            out_transposed: next.map_or(std::ptr::null_mut(), |next| next.transposed.pointer()),
-            out_transposed_square: next.map_or(std::ptr::null_mut(), |next| next.transposed_square.pointer()),
+            out_p: for_backward(&slopes.p),
+            out_q: for_backward(&slopes.q),
+            out_transposed: next.map_or(std::ptr::null_mut(), |next| for_backward(&next.transposed)),
+            out_transposed_square: next.map_or(std::ptr::null_mut(), |next| for_backward(&next.transposed_square)),
             out_field: self.fields.get(index).map_or(std::ptr::null_mut(), Buffer::pointer),
         }
     }
@@ -338,9 +370,9 @@ impl Engine {
             },
         });
         let (kernels, scratch) = (self.kernels, &self.scratch);
-        over_chunks(&mut self.pool, layer.inputs, self.kernels.tile_rows, &|worker, first, count| {
+        over_chunks(&mut self.pool, layer.inputs, self.kernels.tile_rows, &|worker, span, next| {
             // SAFETY: as in `forward_layer`; an engine that is made for training has slopes and gradients of every layer.
-            unsafe { kernels.backward(job.get(), first, count, &mut *scratch[worker].0.get()) }
+            unsafe { kernels.backward(job.get(), span, next, &mut *scratch[worker].0.get()) }
         });
     }
 
@@ -369,9 +401,9 @@ impl Engine {
             squares: layer.squares.as_mut_ptr(),
         });
         let (kernels, scratch) = (self.kernels, &self.scratch);
-        over_chunks(&mut self.pool, layer.outputs, self.kernels.tile_rows, &|worker, first, count| {
+        over_chunks(&mut self.pool, layer.outputs, self.kernels.tile_rows, &|worker, span, next| {
             // SAFETY: as in `forward_layer`; the arrays that the sink needs were found above, and `p` and `q` have `SLACK` rows more.
-            unsafe { kernels.update(job.get(), first, count, &mut *scratch[worker].0.get()) }
+            unsafe { kernels.update(job.get(), span, next, &mut *scratch[worker].0.get()) }
         });
         if let Sink::Step(step) = sink
             && step.decay > 0.0
@@ -427,13 +459,12 @@ impl<T> Shared<T> {
     }
 }
 
-/// Splits rows into chunks and hands them to the threads. The split affects only the time, not the results.
-fn over_chunks(pool: &mut Pool, rows: usize, tile_rows: usize, task: &(dyn Fn(usize, usize, usize) + Sync)) {
-    let size = chunk_rows(rows, tile_rows, pool.threads());
-    pool.run(rows.div_ceil(size), &|worker, chunk| {
-        let first = chunk * size;
-        task(worker, first, size.min(rows - first));
-    });
+/// Splits rows into chunks and hands them to the threads: a thread's number, its chunk, and the one that it will probably have next. The split affects only the time, not the results.
+fn over_chunks(pool: &mut Pool, rows: usize, tile_rows: usize, task: &(dyn Fn(usize, Span, Span) + Sync)) {
+    let threads = pool.threads();
+    let size = chunk_rows(rows, tile_rows, threads);
+    let span = |chunk: usize| Span { first: chunk * size, rows: size.min(rows.saturating_sub(chunk * size)) };
+    pool.run(rows.div_ceil(size), &|worker, chunk| task(worker, span(chunk), span(chunk + threads)));
 }
 
 /// The chunk size that minimises the work of the busiest thread; of equal ones the largest, which reads the inputs least often.

@@ -71,7 +71,6 @@ mod or_nan;
 mod packing;
 mod parametrisation;
 mod partition;
-mod pool;
 mod rng;
 mod score;
 mod spins;

@@ -74,13 +74,15 @@ impl Inference {
 /// The score of the surrogate in an engine, in batches of the engine's size.
 pub(crate) fn surrogate_score(engine: &mut Engine, examples: &Examples<'_>, indices: &[u32], input: &InputRule) -> Score {
     let (mut nll, mut correct) = (0.0, 0);
-    for (batch, indices) in indices.chunks(engine.batch()).enumerate() {
-        engine.load(examples.rows(), indices, input, Scale::Inputs);
-        engine.forward(|layer| noise::key(NOISE_SEED, batch as u64, layer));
-        let score = engine.score(examples, indices);
-        nll += score.nll;
-        correct += score.correct;
-    }
+    engine.without_backward(|engine| {
+        for (batch, indices) in indices.chunks(engine.batch()).enumerate() {
+            engine.load(examples.rows(), indices, input, Scale::Inputs);
+            engine.forward(|layer| noise::key(NOISE_SEED, batch as u64, layer));
+            let score = engine.score(examples, indices);
+            nll += score.nll;
+            correct += score.correct;
+        }
+    });
     Score { accuracy: correct as f64 / indices.len() as f64, nll: nll / indices.len() as f64 }
 }
 

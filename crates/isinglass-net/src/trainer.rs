@@ -26,12 +26,13 @@
 use std::fmt;
 use std::path::Path;
 
+use isinglass_pool::MAX_THREADS;
+
 use crate::checkpoint::{Snapshot, State, StoredLayer};
 use crate::engine::{BatchScore, Corruption, Engine, EngineLayer, LayerSink, Purpose, Scale};
 use crate::kernels::{self, Dropout, Kernels, Rule, Sink};
 use crate::network::Frame;
 use crate::parametrisation::{Betas, Parametrisation};
-use crate::pool::MAX_THREADS;
 use crate::score::{binary_score, surrogate_score};
 use crate::{
     Checkpoint, Error, Examples, Features, Goal, Initialisation, InputRule, Network, Optimizer, Partition, Progress, Rng, Score,

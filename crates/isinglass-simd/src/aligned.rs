@@ -1,24 +1,35 @@
 //! Zeroed memory, aligned to cache lines.
 
+use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
-use core::ops::{Deref, DerefMut, Range};
+use core::ops::{Deref, DerefMut};
+
+use crate::arena::Block;
 
 /// Bytes of a cache line.
-const LINE: usize = 64;
+pub(crate) const LINE: usize = 64;
 
 /// A fixed number of elements, zero at first. They begin at a cache line, so that no vector straddles two.
 ///
 /// Kernels of several threads write to different parts through [`Aligned::pointer`].
 pub struct Aligned<T> {
-    /// The elements, and room to begin at a cache line.
-    memory: Vec<T>,
-    range: Range<usize>,
     start: *mut T,
+    len: usize,
+    /// What `start` points into.
+    _memory: Memory<T>,
 }
 
 /// Floats, aligned to cache lines.
 pub type Buffer = Aligned<f32>;
+
+/// Where elements lie. It is only kept.
+enum Memory<T> {
+    /// Elements of this array alone, and room to begin at a cache line.
+    Own { _elements: Vec<T> },
+    /// A part of an [`Arena`](crate::Arena)'s block that belongs to this array alone.
+    Part { _block: Arc<Block> },
+}
 
 // SAFETY: it owns its elements, as a vector does; `start` points to them.
 unsafe impl<T: Send> Send for Aligned<T> {}
@@ -35,16 +46,24 @@ impl<T: Copy + Default> Aligned<T> {
         const { assert!(LINE.is_multiple_of(size_of::<T>()), "elements fill cache lines") };
         let room = LINE / size_of::<T>();
         // Zeros come from the system, which provides a page when it is first touched. Memory aligned by the allocator would be written here, all of it.
-        let mut memory = vec![T::default(); if len == 0 { 0 } else { len + room }];
-        let skipped = (memory.as_ptr() as usize).wrapping_neg() % LINE / size_of::<T>();
-        let range = if len == 0 { 0..0 } else { skipped..skipped + len };
+        let mut elements = vec![T::default(); if len == 0 { 0 } else { len + room }];
+        let skipped = (elements.as_ptr() as usize).wrapping_neg() % LINE / size_of::<T>();
         // The vector's own pointer, not one of a slice: borrowing the elements later does not invalidate it.
-        let start = if len == 0 { core::ptr::null_mut() } else { memory.as_mut_ptr().wrapping_add(skipped) };
-        Self { memory, range, start }
+        let start = if len == 0 { core::ptr::null_mut() } else { elements.as_mut_ptr().wrapping_add(skipped) };
+        Self { start, len, _memory: Memory::Own { _elements: elements } }
     }
 }
 
 impl<T> Aligned<T> {
+    /// A part of a block.
+    ///
+    /// # Safety
+    ///
+    /// `len` elements at `start` lie in the block, aligned and valid, and nobody else uses them.
+    pub(crate) unsafe fn part(block: Arc<Block>, start: *mut T, len: usize) -> Self {
+        Self { start, len, _memory: Memory::Part { _block: block } }
+    }
+
     /// The first element; null if there are none.
     pub fn pointer(&self) -> *mut T {
         self.start
@@ -56,14 +75,22 @@ impl<T> Deref for Aligned<T> {
 
     #[inline]
     fn deref(&self) -> &[T] {
-        &self.memory[self.range.clone()]
+        if self.len == 0 {
+            return &[];
+        }
+        // SAFETY: these are this array's elements for as long as it lives.
+        unsafe { core::slice::from_raw_parts(self.start, self.len) }
     }
 }
 
 impl<T> DerefMut for Aligned<T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut [T] {
-        &mut self.memory[self.range.clone()]
+        if self.len == 0 {
+            return &mut [];
+        }
+        // SAFETY: as in `deref`; the exclusive reference to `self` is the only one.
+        unsafe { core::slice::from_raw_parts_mut(self.start, self.len) }
     }
 }
 

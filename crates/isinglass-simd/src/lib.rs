@@ -3,7 +3,7 @@
 //! - [`Isa`] is an instruction set that the machine has. It finds out which these are, and reads the environment variable `ISINGLASS_SIMD`.
 //! - [`Lanes`] is what a vector of 16 floats can do. Its implementations are *tokens*: values of no size that exist only where their instructions do, so that their methods are safe.
 //! - [`Kernel`] is code written once for all of them. [`Isa::run`] compiles it for each set and runs it on one.
-//! - [`Aligned`] is zeroed memory that begins at a cache line.
+//! - [`Aligned`] is zeroed memory that begins at a cache line; in an [`Arena`], many arrays share huge pages.
 //!
 //! | set | a vector of 16 floats | needs |
 //! |---|---|---|
@@ -67,6 +67,7 @@ macro_rules! instructions {
 }
 
 mod aligned;
+mod arena;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
@@ -78,6 +79,7 @@ mod neon;
 mod scalar;
 
 pub use aligned::{Aligned, Buffer};
+pub use arena::Arena;
 #[cfg(target_arch = "x86_64")]
 pub use avx2::Avx2;
 #[cfg(target_arch = "x86_64")]

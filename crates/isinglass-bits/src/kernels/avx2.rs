@@ -9,6 +9,7 @@
 use alloc::vec::Vec;
 use core::arch::x86_64::*;
 
+use super::Quads;
 use super::layout::{BytePanels, Counts, GROUP, SpinPanels};
 
 /// Input bytes whose differences always fit a byte.
@@ -101,15 +102,15 @@ fn count<const IMAGES: usize>(weights: &[[u8; 32]], tables: &[[Tables; IMAGES]],
 
 /// See [`super::scalar::deficits`].
 #[target_feature(enable = "avx2")]
-pub fn deficits<const IMAGES: usize>(panels: &BytePanels, inputs: &[[u32; IMAGES]], totals: &[i32; IMAGES], counts: &mut [Counts]) {
+pub fn deficits<const IMAGES: usize>(panels: &BytePanels, inputs: Quads<'_, IMAGES>, totals: &[i32; IMAGES], counts: &mut [Counts]) {
     for (group, counts) in panels.weights.chunks_exact(panels.quads).zip(counts.chunks_exact_mut(IMAGES)) {
         for half in 0..2 {
             // Minus the sum of the bytes whose weight is +1.
             let mut sums = [_mm256_setzero_si256(); IMAGES];
-            for (group, inputs) in group.chunks(QUADS).zip(inputs.chunks(QUADS)) {
+            for inputs in inputs.parts(QUADS) {
                 let mut pairs = [_mm256_setzero_si256(); IMAGES];
-                for (&weights, quads) in group.iter().zip(inputs) {
-                    let weights = bytes_of((weights >> (32 * half)) as u32);
+                for (&place, quads) in inputs.places.iter().zip(inputs.values) {
+                    let weights = bytes_of((group[place as usize] >> (32 * half)) as u32);
                     for (pairs, &quad) in pairs.iter_mut().zip(quads) {
                         *pairs = _mm256_add_epi16(*pairs, _mm256_maddubs_epi16(_mm256_set1_epi32(quad as i32), weights));
                     }

@@ -115,6 +115,22 @@ pub fn words_of(columns: usize) -> usize {
     columns.div_ceil(32)
 }
 
+/// Leaves out what is 0 in all rows side by side, and says where the rest was.
+///
+/// The borders of images are black, and a product with 0 adds nothing.
+pub fn leave_out_zeros<const ROWS: usize>(words: &mut Vec<[u32; ROWS]>, places: &mut Vec<u32>) {
+    places.clear();
+    let mut place = 0;
+    words.retain(|words| {
+        let is_used = words.iter().any(|&word| word != 0);
+        if is_used {
+            places.push(place);
+        }
+        place += 1;
+        is_used
+    });
+}
+
 /// Puts rows side by side: four bytes of each, then the next four; missing bytes are 0.
 pub fn interleave<const ROWS: usize>(rows: &[u8], stride: usize, words: &mut Vec<[u32; ROWS]>) {
     words.resize(stride.div_ceil(4), [0; ROWS]);

@@ -188,13 +188,17 @@ impl Isa {
             // SAFETY: as in `mismatches`.
             #[cfg(target_arch = "x86_64")]
             Kind::Avx512(_) => unsafe { avx512::tabulate(images, inputs, &mut arranged.tables) },
-            _ => layout::interleave(images, inputs, &mut arranged.quads),
+            _ => {
+                layout::interleave(images, inputs, &mut arranged.quads);
+                layout::leave_out_zeros(&mut arranged.quads, &mut arranged.places);
+            }
         }
     }
 
     /// Minus the sums of weights times bytes, as [`scalar::deficits`].
     pub(crate) fn deficits<const IMAGES: usize>(self, weights: &ByteWeights, images: &Images<IMAGES>, counts: &mut [Counts]) {
-        let Images { totals, quads, .. } = images;
+        let Images { totals, .. } = images;
+        let quads = Quads { places: &images.places, values: &images.quads };
         match (self.0, weights) {
             // SAFETY: as in `mismatches`.
             #[cfg(target_arch = "x86_64")]
@@ -243,8 +247,10 @@ impl ByteWeights {
 pub(crate) struct Images<const IMAGES: usize> {
     /// The sum of an image's bytes.
     totals: [i32; IMAGES],
-    /// Four bytes of each image, then the next four.
+    /// Four bytes of each image, then the next four, but for those that are 0 in all images.
     quads: Vec<[u32; IMAGES]>,
+    /// Where they are in an image.
+    places: Vec<u32>,
     #[cfg(target_arch = "x86_64")]
     tables: Vec<avx512::Tables<IMAGES>>,
 }
@@ -254,9 +260,24 @@ impl<const IMAGES: usize> Default for Images<IMAGES> {
         Self {
             totals: [0; IMAGES],
             quads: Vec::new(),
+            places: Vec::new(),
             #[cfg(target_arch = "x86_64")]
             tables: Vec::new(),
         }
+    }
+}
+
+/// Quads of bytes of images side by side, and where they are in an image. All others are 0.
+#[derive(Clone, Copy)]
+pub(crate) struct Quads<'a, const IMAGES: usize> {
+    pub places: &'a [u32],
+    pub values: &'a [[u32; IMAGES]],
+}
+
+impl<'a, const IMAGES: usize> Quads<'a, IMAGES> {
+    /// Parts of `count` quads.
+    fn parts(self, count: usize) -> impl Iterator<Item = Self> {
+        self.places.chunks(count).zip(self.values.chunks(count)).map(|(places, values)| Self { places, values })
     }
 }
 

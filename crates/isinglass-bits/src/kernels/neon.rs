@@ -5,6 +5,7 @@
 
 use core::arch::aarch64::*;
 
+use super::Quads;
 use super::layout::{BytePanels, Counts, GROUP, SpinPanels};
 
 /// Words whose differences always fit a byte, and inputs whose sum always fits 16 bits.
@@ -37,14 +38,14 @@ pub fn mismatches<const IMAGES: usize>(panels: &SpinPanels, inputs: &[[u32; IMAG
 
 /// See [`super::scalar::deficits`].
 #[target_feature(enable = "neon")]
-pub fn deficits<const IMAGES: usize>(panels: &BytePanels, inputs: &[[u32; IMAGES]], totals: &[i32; IMAGES], counts: &mut [Counts]) {
+pub fn deficits<const IMAGES: usize>(panels: &BytePanels, inputs: Quads<'_, IMAGES>, totals: &[i32; IMAGES], counts: &mut [Counts]) {
     for (group, counts) in panels.weights.chunks_exact(panels.quads).zip(counts.chunks_exact_mut(IMAGES)) {
         counts.fill([0; GROUP]);
-        for (group, inputs) in group.chunks(QUADS).zip(inputs.chunks(QUADS)) {
+        for inputs in inputs.parts(QUADS) {
             let mut sums = [[vdupq_n_u16(0); 2]; IMAGES];
-            for (&weights, quads) in group.iter().zip(inputs) {
+            for (&place, quads) in inputs.places.iter().zip(inputs.values) {
                 // The four weights of every neuron, in a byte each.
-                let pairs = vcreate_u8(weights);
+                let pairs = vcreate_u8(group[place as usize]);
                 let nibbles = vzip_u8(vand_u8(pairs, vdup_n_u8(0xf)), vshr_n_u8::<4>(pairs));
                 let nibbles = vcombine_u8(nibbles.0, nibbles.1);
                 for input in 0..4 {

@@ -1,5 +1,6 @@
 //! Any machine: what the other kernels are checked against.
 
+use super::Quads;
 use super::layout::{BytePanels, Counts, GROUP, SpinPanels};
 
 /// For every group of neurons and every image, the number of inputs that differ from the weights. `inputs` has a word of 32 spins of every image, then the next; the result is
@@ -17,13 +18,14 @@ pub fn mismatches<const IMAGES: usize>(panels: &SpinPanels, inputs: &[[u32; IMAG
     }
 }
 
-/// For every group of neurons and every image, minus the sum of weights times bytes. `inputs` has four bytes of every image, then the next four; `totals` the sum of an image's bytes.
-pub fn deficits<const IMAGES: usize>(panels: &BytePanels, inputs: &[[u32; IMAGES]], totals: &[i32; IMAGES], counts: &mut [Counts]) {
+/// For every group of neurons and every image, minus the sum of weights times bytes. `inputs` are four bytes of every image, then the next four, without those that are 0 in all of them; `totals` the sum of an image's bytes.
+pub fn deficits<const IMAGES: usize>(panels: &BytePanels, inputs: Quads<'_, IMAGES>, totals: &[i32; IMAGES], counts: &mut [Counts]) {
     for (group, counts) in panels.weights.chunks_exact(panels.quads).zip(counts.chunks_exact_mut(IMAGES)) {
         for (count, total) in counts.iter_mut().zip(totals) {
             *count = [*total; GROUP];
         }
-        for (&weights, quads) in group.iter().zip(inputs) {
+        for (&place, quads) in inputs.places.iter().zip(inputs.values) {
+            let weights = group[place as usize];
             for (counts, quad) in counts.iter_mut().zip(quads) {
                 let sums = subset_sums(quad.to_le_bytes());
                 for (lane, count) in counts.iter_mut().enumerate() {

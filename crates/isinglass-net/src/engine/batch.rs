@@ -38,8 +38,8 @@ impl Engine {
         let target = Shared(Target {
             x: first.x.pointer(),
             second: first.second.pointer(),
-            transposed: first.transposed.pointer(),
-            transposed_square: first.transposed_square.pointer(),
+            transposed: if self.prepares_backward { first.transposed.pointer() } else { std::ptr::null_mut() },
+            transposed_square: if self.prepares_backward { first.transposed_square.pointer() } else { std::ptr::null_mut() },
         });
         self.pool.run(panels, &|_, panel| {
             let target = target.get();

@@ -1,7 +1,7 @@
 //! One layer, laid out for the kernels.
 
 use super::{LANES, Purpose, padded};
-use crate::buffer::Buffer;
+use crate::buffer::{Arena, Buffer};
 use crate::checkpoint::OptimizerState;
 use crate::kernels::{Kernels, Sink, Step};
 use crate::parametrisation::Parametrisation;
@@ -29,7 +29,7 @@ pub struct EngineLayer {
 
 impl EngineLayer {
     /// Lays out a layer of a network.
-    pub fn new(layer: &Layer, purpose: Purpose, kernels: &Kernels) -> Self {
+    pub fn new(layer: &Layer, purpose: Purpose, kernels: &Kernels, arena: &mut Arena) -> Self {
         let (spec, means) = (*layer.spec(), layer.means());
         let (inputs, outputs) = (spec.inputs(), spec.outputs());
         let stride = padded(inputs);
@@ -37,13 +37,13 @@ impl EngineLayer {
             Purpose::Evaluation => (None, [false; 2]),
             Purpose::Training { parametrisation, slots, .. } => (Some(parametrisation), slots),
         };
-        let when = |needed: bool| Buffer::new(if needed { outputs * stride } else { 0 });
+        let mut when = |needed: bool| arena.floats(if needed { outputs * stride } else { 0 });
         let mut layer = Self {
             spec,
             inputs,
             outputs,
             stride,
-            means: Buffer::new(outputs * stride),
+            means: when(true),
             bias: layer.bias().to_vec(),
             optimizer: OptimizerState {
                 theta: when(parametrisation.is_some_and(Parametrisation::has_theta)),

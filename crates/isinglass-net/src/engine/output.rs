@@ -28,7 +28,7 @@ pub fn softmax(logits: &mut [f32]) -> f32 {
 }
 
 impl Engine {
-    /// Scores the batch; if the engine is for training, stores the gradient of the mean loss for [`Engine::backward`].
+    /// Scores the batch; if the engine prepares a backward pass, stores the gradient of the mean loss for [`Engine::backward`].
     pub fn score(&mut self, examples: &Examples<'_>, indices: &[u32]) -> BatchScore {
         let last = self.layers.len() - 1;
         let classes = self.layers[last].outputs;
@@ -44,7 +44,7 @@ impl Engine {
                 score.correct += usize::from(argmax(probabilities) == label);
                 score.nll -= f64::from(probabilities[label]);
                 score.nll += f64::from(softmax(probabilities));
-                if self.training {
+                if self.prepares_backward {
                     let smoothing = self.label_smoothing;
                     if smoothing > 0.0 {
                         probabilities.iter_mut().for_each(|p| *p -= smoothing / classes as f32);
@@ -55,7 +55,7 @@ impl Engine {
             } else {
                 probabilities.fill(0.0); // the padding of the last panel
             }
-            if self.training {
+            if self.prepares_backward {
                 let (gradients, slopes) = (&mut self.gradients[0], &self.slopes[last]);
                 for (class, gradient) in probabilities.iter().enumerate() {
                     gradients.p[at(class)] = gradient * slopes.p[at(class)];

@@ -7,8 +7,8 @@ use isinglass_simd::{Buffer, LANES, Lanes};
 
 use super::forward::VarianceRule;
 use super::math::flush;
-use super::product::{Broadcast, Panels, Sums, block};
-use super::{BLOCK, MAX_ROWS, Scratch};
+use super::product::{Ahead, Broadcast, Panels, Sums, block};
+use super::{BLOCK, MAX_ROWS, Scratch, Span};
 
 /// What a layer receives from the one below besides its neurons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,16 +53,10 @@ pub struct Backward {
 
 /// # Safety
 ///
-/// All pointers that are not null are valid for the layer's sizes; nobody else writes to the inputs `first..first + count`, of which there are at most [`MAX_ROWS`]; `first` is a
-/// multiple of 16.
+/// All pointers that are not null are valid for the layer's sizes; nobody else writes to the inputs of the span, of which there are at most [`MAX_ROWS`]; the first is a multiple of 16.
 #[inline(always)]
-pub unsafe fn backward<L: Lanes, const MR: usize, const NP: usize>(
-    l: L,
-    layer: &Backward,
-    first: usize,
-    count: usize,
-    scratch: &mut Scratch,
-) {
+pub unsafe fn backward<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: &Backward, span: Span, next: Span, scratch: &mut Scratch) {
+    let Span { first, rows: count } = span;
     let has_q = !layer.q.is_null();
     let mut o = 0;
     while o < layer.outputs {
@@ -76,11 +70,15 @@ pub unsafe fn backward<L: Lanes, const MR: usize, const NP: usize>(
         let c = |sums: &Buffer| Sums { start: sums.pointer(), rows: MAX_ROWS, add: o > 0 };
         let a = |copied: &Buffer| Broadcast { start: copied.pointer(), row_stride: 1, k_stride: MAX_ROWS };
         let b = |start: *const f32| Panels { start: start.wrapping_add(o * LANES), panel_stride: layer.out_rows * LANES };
+        // The next block of these inputs, or the first of those that follow.
+        let (soon, from) = if o + depth < layer.outputs { (span, o + depth) } else { (next, 0) };
+        let start = layer.means.wrapping_add(from * layer.stride + soon.first);
+        let mut ahead = Ahead::new(start, soon.rows, layer.stride, if soon.rows == 0 { 0 } else { BLOCK.min(layer.outputs - from) });
         // SAFETY: the caller upholds the contract. A block of BLOCK × MAX_ROWS means fits the scratch, with room for the last tile.
         unsafe {
-            block::<L, MR, NP>(l, count, layer.panels, depth, a(&scratch.a1), b(layer.p), c(&scratch.c1));
+            block::<L, MR, NP>(l, count, layer.panels, depth, a(&scratch.a1), b(layer.p), c(&scratch.c1), &mut ahead);
             if has_q {
-                block::<L, MR, NP>(l, count, layer.panels, depth, a(&scratch.a2), b(layer.q), c(&scratch.c2));
+                block::<L, MR, NP>(l, count, layer.panels, depth, a(&scratch.a2), b(layer.q), c(&scratch.c2), &mut ahead);
             }
         }
         o += depth;

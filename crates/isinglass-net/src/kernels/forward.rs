@@ -8,8 +8,8 @@
 use isinglass_simd::{Buffer, LANES, Lanes};
 
 use super::math::{Response, abs, erf, flush, normal, tanh, uniform};
-use super::product::{Broadcast, Panels, Sums, block};
-use super::{BLOCK, BLOCK_STRIDE, MAX_ROWS, Scratch};
+use super::product::{Ahead, Broadcast, Panels, Sums, block};
+use super::{BLOCK, BLOCK_STRIDE, MAX_ROWS, Scratch, Span};
 
 /// The smallest variance that divides a field or scales its noise. A variance of exactly 0 is not raised: there the neuron
 /// is the sign of its mean field.
@@ -117,13 +117,13 @@ pub struct Forward {
 
 /// # Safety
 ///
-/// All pointers that are not null are valid for the layer's sizes; nobody else writes to the rows `first..first + rows`, of which there are at most [`MAX_ROWS`]; `first` is a
-/// multiple of 16.
+/// All pointers that are not null are valid for the layer's sizes; nobody else writes to the rows of the span, of which there are at most [`MAX_ROWS`]; the first is a multiple of 16.
 #[inline(always)]
-pub unsafe fn forward<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: &Forward, first: usize, rows: usize, scratch: &mut Scratch) {
+pub unsafe fn forward<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: &Forward, span: Span, next: Span, scratch: &mut Scratch) {
+    let Span { first, rows } = span;
     // SAFETY: the caller upholds the contract.
     unsafe {
-        products::<L, MR, NP>(l, layer, first, rows, scratch);
+        products::<L, MR, NP>(l, layer, span, next, scratch);
         for row in 0..rows {
             neurons(l, layer, first + row, row, scratch);
         }
@@ -139,7 +139,8 @@ pub unsafe fn forward<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: &
 ///
 /// As for [`forward`].
 #[inline(always)]
-unsafe fn products<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: &Forward, first: usize, rows: usize, scratch: &mut Scratch) {
+unsafe fn products<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: &Forward, span: Span, next: Span, scratch: &mut Scratch) {
+    let Span { first, rows } = span;
     scratch.row_sums[..rows * LANES].fill(0.0);
     let mut k = 0;
     while k < layer.inputs {
@@ -153,11 +154,15 @@ unsafe fn products<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: &For
         let c = |sums: &Buffer| Sums { start: sums.pointer(), rows: MAX_ROWS, add: k > 0 };
         let a = |copied: &Buffer| Broadcast { start: copied.pointer(), row_stride: BLOCK_STRIDE, k_stride: 1 };
         let b = |start: *const f32| Panels { start: start.wrapping_add(k * LANES), panel_stride: layer.inputs * LANES };
+        // The next block of these rows, or the first of those that follow.
+        let (soon, from) = if k + depth < layer.inputs { (span, k + depth) } else { (next, 0) };
+        let start = layer.means.wrapping_add(soon.first * layer.stride + from);
+        let mut ahead = Ahead::new(start, BLOCK.min(layer.inputs - from), layer.stride, soon.rows);
         // SAFETY: the caller upholds the contract; a block of MAX_ROWS rows fits the scratch.
         unsafe {
-            block::<L, MR, NP>(l, rows, layer.panels, depth, a(&scratch.a1), b(layer.x), c(&scratch.c1));
+            block::<L, MR, NP>(l, rows, layer.panels, depth, a(&scratch.a1), b(layer.x), c(&scratch.c1), &mut ahead);
             if layer.variance != VarianceRule::None {
-                block::<L, MR, NP>(l, rows, layer.panels, depth, a(&scratch.a2), b(layer.second), c(&scratch.c2));
+                block::<L, MR, NP>(l, rows, layer.panels, depth, a(&scratch.a2), b(layer.second), c(&scratch.c2), &mut ahead);
             }
         }
         k += depth;

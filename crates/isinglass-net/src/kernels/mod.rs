@@ -32,6 +32,13 @@ const BLOCK: usize = 256;
 /// Floats from row to row of the copied means: not a power of two, so that rows do not compete for the same cache sets.
 const BLOCK_STRIDE: usize = BLOCK + LANES;
 
+/// Some rows of a layer: outputs, or inputs in the backward pass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Span {
+    pub first: usize,
+    pub rows: usize,
+}
+
 /// A thread's own memory.
 pub struct Scratch {
     a1: Buffer,
@@ -81,31 +88,31 @@ impl Kernels {
         Isa::chosen().map(Self::new)
     }
 
-    /// Sends a batch through the rows `first..first + rows` of a layer.
+    /// Sends a batch through some rows of a layer. The means of the rows that the thread will probably do `next` are brought nearer meanwhile.
     ///
     /// # Safety
     ///
     /// As for [`forward::forward`].
-    pub unsafe fn forward(self, layer: &Forward, first: usize, rows: usize, scratch: &mut Scratch) {
-        self.isa.run(Chunk { layer, first, rows, scratch });
+    pub unsafe fn forward(self, layer: &Forward, span: Span, next: Span, scratch: &mut Scratch) {
+        self.isa.run(Chunk { layer, span, next, scratch });
     }
 
-    /// Sends gradients back to the inputs `first..first + rows` of a layer.
+    /// Sends gradients back to some inputs of a layer; `next` as in [`Kernels::forward`].
     ///
     /// # Safety
     ///
     /// As for [`backward::backward`].
-    pub unsafe fn backward(self, layer: &Backward, first: usize, rows: usize, scratch: &mut Scratch) {
-        self.isa.run(Chunk { layer, first, rows, scratch });
+    pub unsafe fn backward(self, layer: &Backward, span: Span, next: Span, scratch: &mut Scratch) {
+        self.isa.run(Chunk { layer, span, next, scratch });
     }
 
-    /// Computes the gradients of the rows `first..first + rows` of means, and uses them as the sink says.
+    /// Computes the gradients of some rows of means, and uses them as the sink says; `next` is ignored.
     ///
     /// # Safety
     ///
     /// As for [`update::update`].
-    pub unsafe fn update(self, layer: &Update, first: usize, rows: usize, scratch: &mut Scratch) {
-        self.isa.run(Chunk { layer, first, rows, scratch });
+    pub unsafe fn update(self, layer: &Update, span: Span, next: Span, scratch: &mut Scratch) {
+        self.isa.run(Chunk { layer, span, next, scratch });
     }
 
     /// `M = tanh(βθ)` for as many whole vectors as both slices have.
@@ -122,8 +129,8 @@ impl Kernels {
 /// Some rows of a layer. Only the unsafe methods of [`Kernels`] make one; their callers uphold the contract of the function that it is passed to.
 struct Chunk<'a, T> {
     layer: &'a T,
-    first: usize,
-    rows: usize,
+    span: Span,
+    next: Span,
     scratch: &'a mut Scratch,
 }
 
@@ -133,7 +140,7 @@ impl Kernel for Chunk<'_, Forward> {
     #[inline(always)]
     fn run<L: Lanes, const ROWS: usize, const VECTORS: usize>(self, l: L) {
         // SAFETY: the caller of `Kernels::forward` upholds the contract.
-        unsafe { forward::forward::<L, ROWS, VECTORS>(l, self.layer, self.first, self.rows, self.scratch) }
+        unsafe { forward::forward::<L, ROWS, VECTORS>(l, self.layer, self.span, self.next, self.scratch) }
     }
 }
 
@@ -143,7 +150,7 @@ impl Kernel for Chunk<'_, Backward> {
     #[inline(always)]
     fn run<L: Lanes, const ROWS: usize, const VECTORS: usize>(self, l: L) {
         // SAFETY: the caller of `Kernels::backward` upholds the contract.
-        unsafe { backward::backward::<L, ROWS, VECTORS>(l, self.layer, self.first, self.rows, self.scratch) }
+        unsafe { backward::backward::<L, ROWS, VECTORS>(l, self.layer, self.span, self.next, self.scratch) }
     }
 }
 
@@ -153,7 +160,7 @@ impl Kernel for Chunk<'_, Update> {
     #[inline(always)]
     fn run<L: Lanes, const ROWS: usize, const VECTORS: usize>(self, l: L) {
         // SAFETY: the caller of `Kernels::update` upholds the contract.
-        unsafe { update::update::<L, ROWS, VECTORS>(l, self.layer, self.first, self.rows, self.scratch) }
+        unsafe { update::update::<L, ROWS, VECTORS>(l, self.layer, self.span, self.scratch) }
     }
 }
 

@@ -33,6 +33,46 @@ pub struct Sums {
     pub add: bool,
 }
 
+/// Parts of rows that will be read soon, asked for a few cache lines at a time while something is computed.
+#[derive(Clone, Copy)]
+pub struct Ahead {
+    /// The part of the current row, and where its next line is.
+    row: *const f32,
+    at: usize,
+    len: usize,
+    row_stride: usize,
+    /// Rows left, with the current one.
+    rows: usize,
+}
+
+/// Lines that are asked for with every tile: enough for a block to arrive while another is multiplied with a batch of 64.
+const LINES_PER_TILE: usize = 16;
+
+impl Ahead {
+    /// The first `len` numbers at `start`, and of every row after it.
+    #[inline(always)]
+    pub fn new(start: *const f32, len: usize, row_stride: usize, rows: usize) -> Self {
+        Self { row: start, at: 0, len, row_stride, rows }
+    }
+
+    /// Asks for the next lines.
+    #[inline(always)]
+    fn ask<L: Lanes>(&mut self, l: L) {
+        for _ in 0..LINES_PER_TILE {
+            if self.rows == 0 {
+                return;
+            }
+            l.prefetch(self.row.wrapping_add(self.at));
+            self.at += LANES;
+            if self.at >= self.len {
+                self.row = self.row.wrapping_add(self.row_stride);
+                self.at = 0;
+                self.rows -= 1;
+            }
+        }
+    }
+}
+
 /// A tile of zeros.
 #[inline(always)]
 pub fn zeros<L: Lanes, const MR: usize, const NP: usize>(l: L) -> Tile<L, MR, NP> {
@@ -116,6 +156,7 @@ pub unsafe fn block<L: Lanes, const MR: usize, const NP: usize>(
     a: Broadcast,
     b: Panels,
     c: Sums,
+    ahead: &mut Ahead,
 ) {
     // SAFETY: the caller upholds the contract; tiles stay within the rounded rows and the panels.
     unsafe {
@@ -124,10 +165,10 @@ pub unsafe fn block<L: Lanes, const MR: usize, const NP: usize>(
             let b = Panels { start: b.start.add(p * b.panel_stride), ..b };
             let c = Sums { start: c.start.add(p * c.rows * LANES), ..c };
             if p + NP <= panels {
-                column_of_tiles::<L, MR, NP>(l, rows, depth, a, b, c);
+                column_of_tiles::<L, MR, NP>(l, rows, depth, a, b, c, ahead);
                 p += NP;
             } else {
-                column_of_tiles::<L, MR, 1>(l, rows, depth, a, b, c);
+                column_of_tiles::<L, MR, 1>(l, rows, depth, a, b, c, ahead);
                 p += 1;
             }
         }
@@ -138,11 +179,20 @@ pub unsafe fn block<L: Lanes, const MR: usize, const NP: usize>(
 ///
 /// As for [`block`].
 #[inline(always)]
-unsafe fn column_of_tiles<L: Lanes, const MR: usize, const NP: usize>(l: L, rows: usize, depth: usize, a: Broadcast, b: Panels, c: Sums) {
+unsafe fn column_of_tiles<L: Lanes, const MR: usize, const NP: usize>(
+    l: L,
+    rows: usize,
+    depth: usize,
+    a: Broadcast,
+    b: Panels,
+    c: Sums,
+    ahead: &mut Ahead,
+) {
     // SAFETY: the caller upholds the contract.
     unsafe {
         for row in (0..rows).step_by(MR) {
             let start = c.start.add(row * LANES);
+            ahead.ask(l);
             let mut tile = zeros::<L, MR, NP>(l);
             if c.add {
                 for (i, sums) in tile.iter_mut().enumerate() {

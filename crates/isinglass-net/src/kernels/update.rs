@@ -4,10 +4,10 @@
 
 use isinglass_simd::{LANES, Lanes, Scalar};
 
-use super::Scratch;
 use super::forward::{sign, sum_of_lanes};
 use super::math::{flush, tanh};
 use super::product::{Broadcast, Panels, Tile, accumulate, zeros};
+use super::{Scratch, Span};
 use crate::parametrisation::{Betas, Parametrisation};
 
 /// How a gradient becomes a step.
@@ -210,9 +210,10 @@ const PANELS_PER_BLOCK: usize = 4;
 /// # Safety
 ///
 /// All pointers that are not null are valid for the layer's sizes, `p` and `q` for `MR − 1` rows more; those that the sink uses are not null; nobody else
-/// touches the rows `first..first + rows`.
+/// touches the rows of the span.
 #[inline(always)]
-pub unsafe fn update<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: &Update, first: usize, rows: usize, scratch: &mut Scratch) {
+pub unsafe fn update<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: &Update, span: Span, scratch: &mut Scratch) {
+    let Span { first, rows } = span;
     let input_panels = layer.inputs.div_ceil(LANES);
     scratch.row_sums[..rows * LANES].fill(0.0);
     let squares = scratch.row_sums.pointer();

@@ -1,9 +1,20 @@
 //! A few threads that share short parallel regions.
 //!
-//! A training step has several parallel regions per layer, each too short to wake sleeping threads for. Workers therefore spin for a moment before they sleep.
-//! A region closes as soon as its tasks are taken: nobody waits for a worker that the system did not schedule in time.
+//! A training step has several parallel regions per layer, and a prediction one per batch, each too short to start threads for, or to wake sleeping ones. Workers therefore spin for a
+//! moment before they sleep. A region closes as soon as its tasks are taken: nobody waits for a worker that the system did not schedule in time.
 //!
-//! `RUSTFLAGS="--cfg loom" cargo test -p isinglass-net --lib pool --release` explores how the threads can interleave; see `pool/model.rs`.
+//! ```
+//! use std::sync::atomic::{AtomicUsize, Ordering};
+//!
+//! let mut pool = isinglass_pool::Pool::new(2);
+//! let sum = AtomicUsize::new(0);
+//! pool.run(10, &|_worker, task| {
+//!     sum.fetch_add(task, Ordering::Relaxed);
+//! });
+//! assert_eq!(sum.into_inner(), 45);
+//! ```
+//!
+//! `RUSTFLAGS="--cfg loom" cargo test -p isinglass-pool --lib --release` explores how the threads can interleave; see `model.rs`.
 
 #[cfg(all(test, loom))]
 mod model;
