@@ -22,19 +22,35 @@ use partner::Partner;
 struct Case {
     sizes: &'static [usize],
     batch: usize,
+    /// Images of digits, black around them, instead of bytes of all kinds.
+    digits: bool,
 }
 
 const NETWORK: &[usize] = &[784, 1024, 1024, 1024, 10];
-const CASES: [Case; 6] = [
-    Case { sizes: &[256, 256], batch: 256 },
-    Case { sizes: &[1024, 1024], batch: 1024 },
-    Case { sizes: &[4096, 4096], batch: 4096 },
-    Case { sizes: NETWORK, batch: 1 },
-    Case { sizes: NETWORK, batch: 64 },
-    Case { sizes: NETWORK, batch: 1024 },
+const CASES: [Case; 8] = [
+    Case { sizes: &[256, 256], batch: 256, digits: false },
+    Case { sizes: &[1024, 1024], batch: 1024, digits: false },
+    Case { sizes: &[4096, 4096], batch: 4096, digits: false },
+    Case { sizes: NETWORK, batch: 1, digits: false },
+    Case { sizes: NETWORK, batch: 64, digits: false },
+    Case { sizes: NETWORK, batch: 1024, digits: false },
+    Case { sizes: NETWORK, batch: 1, digits: true },
+    Case { sizes: NETWORK, batch: 1024, digits: true },
 ];
 
 impl Case {
+    /// The inputs of a network.
+    fn images(&self) -> Vec<u8> {
+        let len = self.batch * self.sizes[0];
+        if !self.digits {
+            return (0..len).map(|i| (i * i % 251) as u8).collect();
+        }
+        match isinglass_data::load("digits", None).expect("digits are generated").test.pixels() {
+            isinglass_data::Pixels::Bytes(bytes) => bytes.iter().copied().cycle().take(len).collect(),
+            isinglass_data::Pixels::Floats(_) => unreachable!("digits are bytes"),
+        }
+    }
+
     /// Products of a weight and an input.
     fn products(&self) -> f64 {
         self.batch as f64 * self.sizes.windows(2).map(|pair| (pair[0] * pair[1]) as f64).sum::<f64>()
@@ -55,7 +71,7 @@ impl Worker {
             state >> 63 == 1
         };
         let mut matrices: Vec<BitMatrix> = case.sizes.windows(2).map(|pair| BitMatrix::from_fn(pair[1], pair[0], |_, _| bit())).collect();
-        let images = (0..case.batch * case.sizes[0]).map(|i| (i * i % 251) as u8).collect();
+        let images = case.images();
         if let [inputs, neurons] = *case.sizes {
             let layer = PackedLayer::new(matrices.remove(0), vec![0; neurons]).expect("as many thresholds as neurons");
             let products = Products::new(&layer, isa).expect("a layer");
@@ -168,6 +184,31 @@ fn main() {
             table(case, threads, &plan, &mut partners);
         }
     }
+    if !has("--layers") {
+        println!();
+        for batch in [64, 1024] {
+            on_threads(&Case { sizes: NETWORK, batch, digits: true }, &plan);
+        }
+    }
+}
+
+/// What a second thread gains on one batch.
+fn on_threads(case: &Case, plan: &Plan) {
+    let isa = Isa::best();
+    let Worker::PackedNetwork { mut predictor, images } = Worker::new(case, isa) else { unreachable!("a network") };
+    let mut seconds = |threads: usize| {
+        thread::sleep(Duration::from_millis(2));
+        let slice = |_| {
+            let start = Instant::now();
+            assert!(!predictor.sums_on(&*images, threads).expect("whole images").is_empty());
+            start.elapsed().as_secs_f64()
+        };
+        // The first call wakes the thread.
+        (0..2 * plan.slices).map(slice).fold(f64::INFINITY, f64::min)
+    };
+    seconds(2);
+    let gains = (0..plan.rounds).map(|_| seconds(1) / seconds(2)).collect();
+    println!("one batch of {} digits on two threads over one: {:.2} ({})", case.batch, median(gains), isa.name());
 }
 
 /// All sides on one case.
@@ -210,7 +251,8 @@ fn table(case: &Case, threads: usize, plan: &Plan, partners: &mut [Partner]) {
         }
     }
     let sizes: Vec<String> = case.sizes.iter().map(usize::to_string).collect();
-    println!("\n{}, batch {}, {threads} thread{}, {rounds} rounds", sizes.join("-"), case.batch, if threads == 1 { "" } else { "s" });
+    let (digits, plural) = (if case.digits { " of digits" } else { "" }, if threads == 1 { "" } else { "s" });
+    println!("\n{}, batch {}{digits}, {threads} thread{plural}, {rounds} rounds", sizes.join("-"), case.batch);
     let reference: Vec<usize> = (0..sides.len()).filter(|&index| matches!(sides[index], Side::Ours { .. })).collect();
     print!("{:<18} {:>10} {:>9} {:>10} {:>9}", "", "µs/batch", "GMAC/s", "per cycle", "of limit");
     reference.iter().for_each(|&index| print!(" {:>9}", format!("/{}", sides[index].name())));
