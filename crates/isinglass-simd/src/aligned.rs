@@ -5,7 +5,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::{Deref, DerefMut};
 
-use crate::arena::Block;
+use crate::arena::{Block, give_back};
 
 /// Bytes of a cache line.
 pub(crate) const LINE: usize = 64;
@@ -28,7 +28,20 @@ enum Memory<T> {
     /// Elements of this array alone, and room to begin at a cache line.
     Own { _elements: Vec<T> },
     /// A part of an [`Arena`](crate::Arena)'s block that belongs to this array alone.
-    Part { _block: Arc<Block> },
+    Part { _part: Part },
+}
+
+/// A part of a block. Its memory goes back to the system with it; its addresses stay the block's, and nobody else gets them.
+struct Part {
+    start: *mut u8,
+    bytes: usize,
+    _block: Arc<Block>,
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        give_back(self.start, self.bytes);
+    }
 }
 
 // SAFETY: it owns its elements, as a vector does; `start` points to them.
@@ -61,7 +74,8 @@ impl<T> Aligned<T> {
     ///
     /// `len` elements at `start` lie in the block, aligned and valid, and nobody else uses them.
     pub(crate) unsafe fn part(block: Arc<Block>, start: *mut T, len: usize) -> Self {
-        Self { start, len, _memory: Memory::Part { _block: block } }
+        let part = Part { _block: block, start: start.cast(), bytes: len * size_of::<T>() };
+        Self { start, len, _memory: Memory::Part { _part: part } }
     }
 
     /// The first element; null if there are none.

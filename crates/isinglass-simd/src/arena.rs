@@ -84,6 +84,22 @@ fn ask_for_huge_pages(start: *mut u8, len: usize) {
 #[cfg(not(all(target_os = "linux", feature = "std", not(miri))))]
 fn ask_for_huge_pages(_: *mut u8, _: usize) {}
 
+/// Gives memory that nobody will use again back to the system, as far as it is whole pages: a network that is handed over layer by layer is not in memory twice.
+#[cfg(all(target_os = "linux", feature = "std", not(miri)))]
+pub(crate) fn give_back(start: *mut u8, bytes: usize) {
+    /// No page is smaller; one that is larger refuses unless all of it is given back, which is as well.
+    const PAGE: usize = 4096;
+    let skipped = (start as usize).wrapping_neg() % PAGE;
+    let len = bytes.saturating_sub(skipped) / PAGE * PAGE;
+    if len > 0 {
+        // SAFETY: whole pages within memory whose only user is gone.
+        unsafe { libc::madvise(start.wrapping_add(skipped).cast(), len, libc::MADV_DONTNEED) };
+    }
+}
+
+#[cfg(not(all(target_os = "linux", feature = "std", not(miri))))]
+pub(crate) fn give_back(_: *mut u8, _: usize) {}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -101,6 +117,21 @@ mod tests {
         for (i, array) in arrays.iter().enumerate() {
             assert!(array.iter().all(|&x| x == i as f32 + 1.0), "{i}");
         }
+    }
+
+    #[test]
+    fn an_array_that_is_gone_leaves_the_others_alone() {
+        let len = 300_001;
+        let mut arena = Arena::new(4 * len);
+        let mut arrays: Vec<Buffer> = (0..3).map(|_| arena.floats(len)).collect();
+        for (i, array) in arrays.iter_mut().enumerate() {
+            array.fill(i as f32 + 1.0);
+        }
+        drop(arrays.remove(1));
+        assert!(arrays[0].iter().all(|&x| x == 1.0) && arrays[1].iter().all(|&x| x == 3.0));
+        // Its place is not given to another.
+        let next = arena.floats(1000);
+        assert!(next.iter().all(|&x| x == 0.0) && arrays[1].iter().all(|&x| x == 3.0));
     }
 
     #[test]
