@@ -326,12 +326,15 @@ fn runs_are_listed_and_compared() {
     assert!(home.fails("runs list nowhere", 2).contains("nowhere"));
 }
 
+/// What is said of it, and what does it to a sweep.
+type Damage<'a> = (&'static str, &'a dyn Fn(&str));
+
 #[test]
 fn a_kept_run_that_is_not_its_cell_s_is_set_aside() {
     let home = scratch("sweep-kept", GRID);
     home.succeeds("sweep run grid.toml --out whole --quiet --keep-runs");
     let cells = names(&home, "whole");
-    let damages: [(&str, &dyn Fn(&str)); 4] = [
+    let damages: [Damage<'_>; 4] = [
         ("the settings in its config.toml are not those of the cell", &|sweep| {
             // The run of another cell, with its scores.
             let (from, to) = (home.path(&format!("{sweep}/runs/{}", cells[1])), home.path(&format!("{sweep}/runs/{}", cells[0])));

@@ -7,7 +7,7 @@ use isinglass_simd::{Buffer, LANES, Lanes};
 
 use super::forward::VarianceRule;
 use super::math::flush;
-use super::product::{Ahead, Broadcast, Panels, Sums, block};
+use super::product::{Ahead, Broadcast, Panels, Size, Sums, block};
 use super::{BLOCK, MAX_ROWS, Scratch, Span};
 
 /// What a layer receives from the one below besides its neurons.
@@ -74,11 +74,12 @@ pub unsafe fn backward<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: 
         let (soon, from) = if o + depth < layer.outputs { (span, o + depth) } else { (next, 0) };
         let start = layer.means.wrapping_add(from * layer.stride + soon.first);
         let mut ahead = Ahead::new(start, soon.rows, layer.stride, if soon.rows == 0 { 0 } else { BLOCK.min(layer.outputs - from) });
+        let size = Size { rows: count, panels: layer.panels, depth };
         // SAFETY: the caller upholds the contract. A block of BLOCK × MAX_ROWS means fits the scratch, with room for the last tile.
         unsafe {
-            block::<L, MR, NP>(l, count, layer.panels, depth, a(&scratch.a1), b(layer.p), c(&scratch.c1), &mut ahead);
+            block::<L, MR, NP>(l, size, a(&scratch.a1), b(layer.p), c(&scratch.c1), &mut ahead);
             if has_q {
-                block::<L, MR, NP>(l, count, layer.panels, depth, a(&scratch.a2), b(layer.q), c(&scratch.c2), &mut ahead);
+                block::<L, MR, NP>(l, size, a(&scratch.a2), b(layer.q), c(&scratch.c2), &mut ahead);
             }
         }
         o += depth;

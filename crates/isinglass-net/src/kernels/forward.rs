@@ -8,7 +8,7 @@
 use isinglass_simd::{Buffer, LANES, Lanes};
 
 use super::math::{Response, abs, erf, flush, normal, tanh, uniform};
-use super::product::{Ahead, Broadcast, Panels, Sums, block};
+use super::product::{Ahead, Broadcast, Panels, Size, Sums, block};
 use super::{BLOCK, BLOCK_STRIDE, MAX_ROWS, Scratch, Span};
 
 /// The smallest variance that divides a field or scales its noise. A variance of exactly 0 is not raised: there the neuron
@@ -158,11 +158,12 @@ unsafe fn products<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: &For
         let (soon, from) = if k + depth < layer.inputs { (span, k + depth) } else { (next, 0) };
         let start = layer.means.wrapping_add(soon.first * layer.stride + from);
         let mut ahead = Ahead::new(start, BLOCK.min(layer.inputs - from), layer.stride, soon.rows);
+        let size = Size { rows, panels: layer.panels, depth };
         // SAFETY: the caller upholds the contract; a block of MAX_ROWS rows fits the scratch.
         unsafe {
-            block::<L, MR, NP>(l, rows, layer.panels, depth, a(&scratch.a1), b(layer.x), c(&scratch.c1), &mut ahead);
+            block::<L, MR, NP>(l, size, a(&scratch.a1), b(layer.x), c(&scratch.c1), &mut ahead);
             if layer.variance != VarianceRule::None {
-                block::<L, MR, NP>(l, rows, layer.panels, depth, a(&scratch.a2), b(layer.second), c(&scratch.c2), &mut ahead);
+                block::<L, MR, NP>(l, size, a(&scratch.a2), b(layer.second), c(&scratch.c2), &mut ahead);
             }
         }
         k += depth;

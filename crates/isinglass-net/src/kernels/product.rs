@@ -33,6 +33,15 @@ pub struct Sums {
     pub add: bool,
 }
 
+/// How much a block of a product is.
+#[derive(Clone, Copy)]
+pub struct Size {
+    pub rows: usize,
+    pub panels: usize,
+    /// Terms of every sum.
+    pub depth: usize,
+}
+
 /// Parts of rows that will be read soon, asked for a few cache lines at a time while something is computed.
 #[derive(Clone, Copy)]
 pub struct Ahead {
@@ -142,22 +151,14 @@ unsafe fn one<L: Lanes, const MR: usize, const NP: usize>(
     }
 }
 
-/// A product of a block of `rows` rows with all panels.
+/// A product of a block of rows with all panels.
 ///
 /// # Safety
 ///
-/// As for [`accumulate`], with `rows` rounded up to a multiple of `MR`; `c` is writable for that many rows of `panels` panels.
+/// As for [`accumulate`], with the rows rounded up to a multiple of `MR`; `c` is writable for that many rows of `panels` panels.
 #[inline(always)]
-pub unsafe fn block<L: Lanes, const MR: usize, const NP: usize>(
-    l: L,
-    rows: usize,
-    panels: usize,
-    depth: usize,
-    a: Broadcast,
-    b: Panels,
-    c: Sums,
-    ahead: &mut Ahead,
-) {
+pub unsafe fn block<L: Lanes, const MR: usize, const NP: usize>(l: L, size: Size, a: Broadcast, b: Panels, c: Sums, ahead: &mut Ahead) {
+    let Size { rows, panels, depth } = size;
     // SAFETY: the caller upholds the contract; tiles stay within the rounded rows and the panels.
     unsafe {
         let mut p = 0;
