@@ -110,7 +110,7 @@ mod tests {
         let mut arena = Arena::new(5 * len);
         let mut arrays: Vec<Buffer> = (0..4).map(|_| arena.floats(len)).collect();
         for (i, array) in arrays.iter_mut().enumerate() {
-            assert!(array.iter().all(|&x| x == 0.0) && array.len() == len && array.pointer() as usize % LINE == 0);
+            assert!(array.iter().all(|&x| x == 0.0) && array.len() == len && (array.pointer() as usize).is_multiple_of(LINE));
             array.fill(i as f32 + 1.0);
         }
         drop(arena);

@@ -134,24 +134,6 @@ fn in_plain_words(sentence: &str) -> String {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_refused_in_plain_words() {
-        let of = |arguments: &[&str]| {
-            let arguments = ["isinglass", "train"].iter().chain(arguments);
-            in_one_sentence(&Cli::try_parse_from(arguments).unwrap_err().render().to_string())
-        };
-        assert_eq!(of(&["--depth", "2.5"]), "invalid value '2.5' for '--depth <DEPTH>': not a whole number");
-        assert_eq!(of(&["--lr", "fast"]), "invalid value 'fast' for '--lr <LR>': not a number");
-        assert_eq!(of(&["--threads", "99999"]), "invalid value '99999' for '--threads <N>': must be from 0 to 1024");
-        let huge = of(&["--seed", &"9".repeat(300)]);
-        assert_eq!(huge, format!("invalid value '{}…' for '--seed <SEED>': too large", "9".repeat(19)));
-    }
-}
-
 /// What every command returns.
 const EXIT_CODES: &str = "Exit codes:
   0         done
@@ -454,5 +436,23 @@ fn broke_off(error: &isinglass_lab::run::RunError) -> bool {
         RunError::Net(NetError::Diverged { .. } | NetError::Overflow { .. } | NetError::Write { .. }) => true,
         RunError::Directory { source, .. } => !is_wrong_place(source),
         error => matches!(error, RunError::Write { .. }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_refused_in_plain_words() {
+        let of = |arguments: &[&str]| {
+            let arguments = ["isinglass", "train"].iter().chain(arguments);
+            in_one_sentence(&Cli::try_parse_from(arguments).unwrap_err().render().to_string())
+        };
+        assert_eq!(of(&["--depth", "2.5"]), "invalid value '2.5' for '--depth <DEPTH>': not a whole number");
+        assert_eq!(of(&["--lr", "fast"]), "invalid value 'fast' for '--lr <LR>': not a number");
+        assert_eq!(of(&["--threads", "99999"]), "invalid value '99999' for '--threads <N>': must be from 0 to 1024");
+        let huge = of(&["--seed", &"9".repeat(300)]);
+        assert_eq!(huge, format!("invalid value '{}…' for '--seed <SEED>': too large", "9".repeat(19)));
     }
 }

@@ -59,8 +59,8 @@ impl Case {
 
 /// One isinglass thread with its own batch.
 enum Worker {
-    PackedLayer { products: Products, inputs: BitMatrix, neurons: BitMatrix },
-    PackedNetwork { predictor: Predictor, images: Vec<u8> },
+    PackedLayer { products: Box<Products>, inputs: BitMatrix, neurons: BitMatrix },
+    PackedNetwork { predictor: Box<Predictor>, images: Vec<u8> },
 }
 
 impl Worker {
@@ -74,7 +74,7 @@ impl Worker {
         let images = case.images();
         if let [inputs, neurons] = *case.sizes {
             let layer = PackedLayer::new(matrices.remove(0), vec![0; neurons]).expect("as many thresholds as neurons");
-            let products = Products::new(&layer, isa).expect("a layer");
+            let products = Box::new(Products::new(&layer, isa).expect("a layer"));
             let inputs = BitMatrix::from_fn(case.batch, inputs, |_, _| bit());
             return Self::PackedLayer { products, inputs, neurons: BitMatrix::from_fn(case.batch, neurons, |_, _| false) };
         }
@@ -82,7 +82,7 @@ impl Worker {
         let layers = matrices.into_iter().map(|matrix| (matrix.clone(), vec![0.0; matrix.rows()])).collect();
         let network = PackedNetwork::new(preprocessing, layers).expect("a network");
         let model = PackedModel::new(vec![network], preprocessing, 1.0).expect("a model");
-        Self::PackedNetwork { predictor: Predictor::new(&model, isa), images }
+        Self::PackedNetwork { predictor: Box::new(Predictor::new(&model, isa)), images }
     }
 
     fn run(&mut self) {

@@ -69,7 +69,7 @@ fn weighted_bytes_are_summed() {
         for rows in if columns > 5000 { &ROWS[3..5] } else { &ROWS[..] } {
             for matrix in matrices(*rows, columns, &mut bits) {
                 // Black at the beginning and, of seven rounds of 16, in three: in all images, or in all but one byte of one.
-                let is_black = |column: usize| columns > 100 && (column < 20 || column / 16 % 7 < 3 && column % 97 != 0);
+                let is_black = |column: usize| columns > 100 && (column < 20 || column / 16 % 7 < 3 && !column.is_multiple_of(97));
                 let value = |image: usize, random: u8| if image == 1 { 255 } else { random };
                 let images: Vec<Vec<u8>> = (0..IMAGES)
                     .map(|image| (0..columns).map(|i| if is_black(i) { 0 } else { value(image, bits.next() as u8) }).collect())

@@ -86,6 +86,17 @@ fn escaped(line: &str) -> String {
     if line.starts_with('.') { format!("\\&{line}") } else { line }
 }
 
+/// Writes the page of a command and those of its subcommands; adds where they are to `paths`.
+fn write_pages(command: Command, name: &str, directory: &Path, paths: &mut Vec<PathBuf>) -> Result<(), CliError> {
+    let path = directory.join(format!("{name}.1"));
+    for below in command.get_subcommands().filter(|below| !below.is_hide_set()) {
+        write_pages(below.clone(), &format!("{name}-{}", below.get_name()), directory, paths)?;
+    }
+    isinglass_files::write(&path, &page(command)?).map_err(|source| RunError::Write { path: path.clone(), source })?;
+    paths.push(path);
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -96,15 +107,4 @@ mod tests {
         assert_eq!(roff, ".SH \"EXAMPLES\"\n.nf\n  a \\-\\-b \\e\n    \\(aqc\\(aq\n.fi\n.SH \"EXIT STATUS\"\n.nf\n  0  done\n.fi\n");
         assert_eq!(sections(""), "");
     }
-}
-
-/// Writes the page of a command and those of its subcommands; adds where they are to `paths`.
-fn write_pages(command: Command, name: &str, directory: &Path, paths: &mut Vec<PathBuf>) -> Result<(), CliError> {
-    let path = directory.join(format!("{name}.1"));
-    for below in command.get_subcommands().filter(|below| !below.is_hide_set()) {
-        write_pages(below.clone(), &format!("{name}-{}", below.get_name()), directory, paths)?;
-    }
-    isinglass_files::write(&path, &page(command)?).map_err(|source| RunError::Write { path: path.clone(), source })?;
-    paths.push(path);
-    Ok(())
 }
