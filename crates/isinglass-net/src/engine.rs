@@ -5,12 +5,15 @@
 //! Nothing is allocated during a step.
 
 mod batch;
+mod chunks;
 mod corruption;
 mod layer;
 mod output;
 mod sums;
 
 use std::cell::UnsafeCell;
+
+use chunks::over_chunks;
 
 pub use batch::Scale;
 pub use corruption::Corruption;
@@ -22,8 +25,7 @@ use isinglass_pool::{MAX_THREADS, Pool};
 use crate::buffer::{Arena, Buffer};
 use crate::checkpoint::OptimizerState;
 use crate::kernels::{
-    Backward, Carry, Dropout, Field, Forward, Kernels, LANES, MAX_ROWS, Received, Rule, Scratch, Sink, Span, Update, VarianceRule,
-    sum_of_lanes,
+    Backward, Carry, Dropout, Field, Forward, Kernels, LANES, Received, Rule, Scratch, Sink, Update, VarianceRule, sum_of_lanes,
 };
 use crate::parametrisation::Parametrisation;
 use crate::train_config::MAX_BATCH;
@@ -459,35 +461,9 @@ impl<T> Shared<T> {
     }
 }
 
-/// Splits rows into chunks and hands them to the threads: a thread's number, its chunk, and the one that it will probably have next. The split affects only the time, not the results.
-fn over_chunks(pool: &mut Pool, rows: usize, tile_rows: usize, task: &(dyn Fn(usize, Span, Span) + Sync)) {
-    let threads = pool.threads();
-    let size = chunk_rows(rows, tile_rows, threads);
-    let span = |chunk: usize| Span { first: chunk * size, rows: size.min(rows.saturating_sub(chunk * size)) };
-    pool.run(rows.div_ceil(size), &|worker, chunk| task(worker, span(chunk), span(chunk + threads)));
-}
-
-/// The chunk size that minimises the work of the busiest thread; of equal ones the largest, which reads the inputs least often.
-fn chunk_rows(rows: usize, tile_rows: usize, threads: usize) -> usize {
-    let cost = |size: usize| rows.div_ceil(size).div_ceil(threads) * size.next_multiple_of(tile_rows);
-    (1..=MAX_ROWS / LANES).rev().map(|vectors| vectors * LANES).min_by_key(|&size| cost(size)).unwrap_or(MAX_ROWS)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn chunks_balance_the_threads() {
-        assert_eq!(chunk_rows(256, 8, 2), 64);
-        assert_eq!(chunk_rows(10, 8, 2), 16);
-        for rows in [1, 100, 501, 784, 1000, 4096] {
-            for threads in [1, 2, 4] {
-                let size = chunk_rows(rows, 8, threads);
-                assert!(size.is_multiple_of(LANES) && size <= MAX_ROWS, "{rows} {threads} {size}");
-            }
-        }
-    }
 
     #[test]
     #[should_panic(expected = "made for something else")]

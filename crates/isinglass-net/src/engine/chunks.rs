@@ -1,0 +1,36 @@
+//! The rows of a layer, in chunks for the threads.
+
+use isinglass_pool::Pool;
+
+use crate::kernels::{LANES, MAX_ROWS, Span};
+
+/// Splits rows into chunks and hands them to the threads: a thread's number, its chunk, and the one that it will probably have next. The split affects only the time, not the results.
+pub fn over_chunks(pool: &mut Pool, rows: usize, tile_rows: usize, task: &(dyn Fn(usize, Span, Span) + Sync)) {
+    let threads = pool.threads();
+    let size = chunk_rows(rows, tile_rows, threads);
+    let span = |chunk: usize| Span { first: chunk * size, rows: size.min(rows.saturating_sub(chunk * size)) };
+    pool.run(rows.div_ceil(size), &|worker, chunk| task(worker, span(chunk), span(chunk + threads)));
+}
+
+/// The chunk size that minimises the work of the busiest thread; of equal ones the largest, which reads the inputs least often.
+fn chunk_rows(rows: usize, tile_rows: usize, threads: usize) -> usize {
+    let cost = |size: usize| rows.div_ceil(size).div_ceil(threads) * size.next_multiple_of(tile_rows);
+    (1..=MAX_ROWS / LANES).rev().map(|vectors| vectors * LANES).min_by_key(|&size| cost(size)).unwrap_or(MAX_ROWS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_balance_the_threads() {
+        assert_eq!(chunk_rows(256, 8, 2), 64);
+        assert_eq!(chunk_rows(10, 8, 2), 16);
+        for rows in [1, 100, 501, 784, 1000, 4096] {
+            for threads in [1, 2, 4] {
+                let size = chunk_rows(rows, 8, threads);
+                assert!(size.is_multiple_of(LANES) && size <= MAX_ROWS, "{rows} {threads} {size}");
+            }
+        }
+    }
+}
