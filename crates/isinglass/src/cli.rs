@@ -107,13 +107,16 @@ const NUMBERS: [(&str, &str); 6] = [
     ("cannot parse float from empty string", "empty where a number is expected"),
 ];
 
-/// Most characters of a word that is repeated.
+/// Most characters of a number that is repeated.
 const LONGEST_WORD: usize = 80;
 
-/// A message with short words in place of long ones, and plain ones in place of the library's.
+/// A message without endless numbers, and with plain words in place of the library's.
 fn in_plain_words(sentence: &str) -> String {
+    // Paths may be long, too, and are repeated whole.
+    let is_number = |word: &str| word.chars().all(|c| c.is_ascii_digit() || !c.is_alphanumeric() && c != '/');
     let shortened = |word: &str| match word.chars().count() {
         0..=LONGEST_WORD => word.to_owned(),
+        _ if !is_number(word) => word.to_owned(),
         // Quotes and colons at the end stay.
         _ => word
             .chars()
@@ -139,7 +142,7 @@ const EXIT_CODES: &str = "Exit codes:
   0         done
   1         failed on the way: full disk, failed download, diverging training
   2         wrong usage or wrong input; nothing was changed
-  130, 143  stopped by Ctrl-C (SIGINT) or SIGTERM; `resume` continues";
+  130, 143  stopped by Ctrl-C (SIGINT) or SIGTERM; runs and sweeps can be resumed";
 
 /// Deep neural networks of ±1 weights and neurons.
 #[derive(Debug, Parser)]
