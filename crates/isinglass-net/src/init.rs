@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | `two-point` | `±σ_m` | as asked |
 //! | `hadamard` | `±σ_m`, rows or columns of each layer orthogonal, or nearly so | as asked |
+//! | `aligned:K` | as `uniform`, but every hidden layer from the second on reads the `K` directions that the one below writes | as asked, but for a few percent if `K` is small |
 //! | `clipped-gaussian` | `N(0, σ_m²)` clipped to `[−1, 1]` | smaller than asked, by the clipping |
 //! | `uniform` | `U(−a, a)`, clipped to `[−1, 1]` where `σ_m² > 1/3` asks for `a > 1` | as asked |
 //! | `glorot` | `U(±√(6/(n_in + n_out)))` | about `1/N`: too small to carry a signal |
@@ -15,12 +16,17 @@
 //! Real weights (`continuous`) take the same distributions with `σ_w²` and without clipping; `glorot` and `he` then refer to the weights that the
 //! network multiplies with, `W/√N`.
 
+mod aligned;
 mod hadamard;
+
+use std::fmt;
+use std::num::NonZeroU32;
+use std::str::FromStr;
 
 use isinglass_theory::{Advice, CarriedAdvice, RandomNetwork, advice};
 use serde::{Deserialize, Serialize};
 
-use crate::named::named;
+use crate::named::serde_as_text;
 use crate::{Error, LayerSpec, NetworkConfig, Rng, Surrogate};
 
 /// How the initial means are drawn.
@@ -30,6 +36,8 @@ pub enum Init {
     TwoPoint,
     /// `±σ_m` with the signs of a Hadamard matrix, whose rows and columns are orthogonal; rows and columns are drawn at random, each with a random sign.
     Hadamard,
+    /// Uniform, with layers that hand on this many directions of the signal; `None` takes one for every sixteen neurons.
+    Aligned(Option<NonZeroU32>),
     /// Gaussian, clipped.
     ClippedGaussian,
     /// Uniform, clipped where the variance requires it.
@@ -44,16 +52,60 @@ pub enum Init {
     Auto,
 }
 
-named!("initialisation", Init {
-    Auto => "auto",
-    Critical => "critical",
-    TwoPoint => "two-point",
-    Hadamard => "hadamard",
-    ClippedGaussian => "clipped-gaussian",
-    Uniform => "uniform",
-    Glorot => "glorot",
-    He => "he",
-});
+impl Init {
+    /// All choices.
+    pub const ALL: &'static [Self] = &[
+        Self::Auto,
+        Self::Critical,
+        Self::TwoPoint,
+        Self::Hadamard,
+        Self::Aligned(None),
+        Self::ClippedGaussian,
+        Self::Uniform,
+        Self::Glorot,
+        Self::He,
+    ];
+
+    /// The name on the command line and in files, without the number of directions.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Critical => "critical",
+            Self::TwoPoint => "two-point",
+            Self::Hadamard => "hadamard",
+            Self::Aligned(_) => "aligned",
+            Self::ClippedGaussian => "clipped-gaussian",
+            Self::Uniform => "uniform",
+            Self::Glorot => "glorot",
+            Self::He => "he",
+        }
+    }
+}
+
+impl fmt::Display for Init {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Aligned(Some(directions)) => write!(f, "aligned:{directions}"),
+            _ => f.write_str(self.name()),
+        }
+    }
+}
+
+impl FromStr for Init {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let named = Self::ALL.iter().copied().find(|choice| choice.name() == text);
+        let aligned = || text.strip_prefix("aligned:")?.parse().ok().map(|directions| Self::Aligned(Some(directions)));
+        named.or_else(aligned).ok_or_else(|| {
+            let names: Vec<&str> = Self::ALL.iter().map(|choice| choice.name()).collect();
+            let known = format!("{} (aligned:K for K directions, at least 1)", names.join(", "));
+            Error::UnknownName { kind: "initialisation", name: text.to_owned(), known }
+        })
+    }
+}
+
+serde_as_text!(Init);
 
 /// The number of depth scales that `auto` assumes a signal survives. At a learning rate of 2e-4 training fails beyond the paper's 3; Adam, whose steps do not depend on the size of a
 /// gradient, trains binary networks across about 12 at 1e-2, and smaller means change sign more easily (`docs/training.md` has the ablation).
@@ -72,7 +124,7 @@ const NEAR_ONE: f64 = 0.99;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Initialisation {
-    /// The distribution: one of the six that do not depend on the theory.
+    /// The distribution: one of those that do not depend on the theory.
     pub distribution: Init,
     /// Its `σ_m²` (or `σ_w²`) before clipping; `None` where the layer's shape decides.
     pub sigma2: Option<f64>,
@@ -97,10 +149,15 @@ impl Initialisation {
                 sigma_b2: config.sigma_b2.unwrap_or(0.0),
                 reason: "as is common for real weights".into(),
             }),
-            Init::TwoPoint | Init::Hadamard | Init::ClippedGaussian | Init::Uniform => {
-                let usual = if config.init == Init::Uniform { 1.0 / 3.0 } else { config.surrogate.usual_variance() };
+            Init::TwoPoint | Init::Hadamard | Init::Aligned(_) | Init::ClippedGaussian | Init::Uniform => {
+                let is_uniform = matches!(config.init, Init::Uniform | Init::Aligned(_));
+                let usual = if is_uniform { 1.0 / 3.0 } else { config.surrogate.usual_variance() };
+                let distribution = match config.init {
+                    Init::Aligned(None) => Init::Aligned(Some(aligned::usual_directions(&config.hidden))),
+                    init => init,
+                };
                 Ok(Self {
-                    distribution: config.init,
+                    distribution,
                     sigma2: Some(config.sigma_m2.unwrap_or(usual)),
                     sigma_b2: config.sigma_b2.unwrap_or(0.0),
                     reason: if config.sigma_m2.is_some() { "as asked".into() } else { "the usual value".into() },
@@ -190,12 +247,20 @@ impl Initialisation {
         })
     }
 
-    /// The means (or real weights) of a layer, row by row.
-    pub(crate) fn draw(&self, spec: &LayerSpec, rng: &mut Rng) -> Vec<f32> {
+    /// The means (or real weights) of a layer (counted from 0), row by row. `rng` is the layer's own generator, `network` the one that all layers share.
+    pub(crate) fn draw(&self, spec: &LayerSpec, index: usize, network: &Rng, rng: &mut Rng) -> Vec<f32> {
         match self.distribution {
             Init::Hadamard => {
                 let sigma = self.sigma2.unwrap_or(0.0).sqrt() as f32;
                 hadamard::signs(spec.outputs(), spec.inputs(), rng).map(|is_negative| if is_negative { -sigma } else { sigma }).collect()
+            }
+            Init::Aligned(Some(directions)) if index > 0 && !spec.is_output() => {
+                let sigma2 = self.sigma2.unwrap_or(0.0);
+                let scale = match spec.has_binary_weights() {
+                    true => aligned::Scale::Uniform { half_width: half_width(sigma2) },
+                    false => aligned::Scale::Normal { sigma: sigma2.sqrt() },
+                };
+                aligned::means(spec, index, directions, scale, network)
             }
             _ => (0..spec.weights()).map(|_| self.draw_one(spec, rng) as f32).collect(),
         }
@@ -211,10 +276,18 @@ impl Initialisation {
             Init::ClippedGaussian => sigma2.sqrt() * rng.normal(),
             Init::Glorot => scale * (6.0 / (inputs + outputs) as f64).sqrt() * (2.0 * rng.uniform() - 1.0),
             Init::He => scale * (6.0 / inputs as f64).sqrt() * (2.0 * rng.uniform() - 1.0),
-            // Clipping U(−a, a) at 1 leaves a variance of 1 − 2/(3a).
-            _ if bounded && sigma2 > 1.0 / 3.0 => 2.0 / (3.0 * (1.0 - sigma2.min(0.999_999))) * (2.0 * rng.uniform() - 1.0),
+            _ if bounded => half_width(sigma2) * (2.0 * rng.uniform() - 1.0),
             _ => (3.0 * sigma2).sqrt() * (2.0 * rng.uniform() - 1.0),
         };
         if bounded { value.clamp(-1.0, 1.0) } else { value }
+    }
+}
+
+/// `a` such that `U(−a, a)`, clipped to `[−1, 1]`, has this variance.
+fn half_width(sigma2: f64) -> f64 {
+    match sigma2 > 1.0 / 3.0 {
+        // Clipping at 1 leaves a variance of 1 − 2/(3a).
+        true => 2.0 / (3.0 * (1.0 - sigma2.min(0.999_999))),
+        false => (3.0 * sigma2).sqrt(),
     }
 }

@@ -57,10 +57,10 @@ impl Network {
 
     /// Draws the layers.
     pub(crate) fn draw_initial(config: NetworkConfig, initialisation: Initialisation, seed: u64) -> Result<Self, Error> {
-        let (rng, sigma_b) = (Rng::new(seed), initialisation.sigma_b2.sqrt());
+        let (network, sigma_b) = (Rng::new(seed), initialisation.sigma_b2.sqrt());
         let draw = |(index, spec): (usize, LayerSpec)| {
-            let mut rng = rng.stream(Rng::INIT, index as u64);
-            let means = initialisation.draw(&spec, &mut rng);
+            let mut rng = network.stream(Rng::INIT, index as u64);
+            let means = initialisation.draw(&spec, index, &network, &mut rng);
             let bias = (0..spec.outputs()).map(|_| if sigma_b > 0.0 { (sigma_b * rng.normal()) as f32 } else { 0.0 }).collect();
             Layer::new(spec, means, bias)
         };

@@ -106,6 +106,13 @@ impl NetworkConfig {
             (0.0..=MAX_VARIANCE).contains(&sigma_b2),
             format!("σ_b² = {}: a variance cannot be negative, and that of biases is at most {MAX_VARIANCE:e}", number(sigma_b2)),
         )?;
+        if let Init::Aligned(Some(directions)) = self.init {
+            let most = self.hidden.iter().copied().max().unwrap_or(1);
+            require(
+                directions.get() as usize <= most,
+                format!("init {}: at most as many directions as the widest hidden layer has neurons, {most}", self.init),
+            )?;
+        }
         self.surrogate.check_neuron(self.neuron)?;
         let largest = (0..self.depth()).map(|index| (self.carried(index) + 1).saturating_mul(self.hidden[index])).max().unwrap_or(0);
         require(
@@ -150,7 +157,7 @@ impl NetworkConfig {
                 "init {} chooses {symbol} itself: leave out sigma-m2, or name a distribution (two-point)",
                 self.init
             ))),
-            Init::TwoPoint | Init::Hadamard | Init::ClippedGaussian | Init::Uniform => Ok(()),
+            Init::TwoPoint | Init::Hadamard | Init::Aligned(_) | Init::ClippedGaussian | Init::Uniform => Ok(()),
         }
     }
 

@@ -33,11 +33,12 @@ impl Rng {
     pub const WEIGHTS: u64 = 5;
     /// Streams of sampled neurons, by sample.
     pub const NEURONS: u64 = 6;
-
     /// Streams of what training does to inputs, by step.
     pub const CORRUPTION: u64 = 7;
     /// Streams of the neurons that are left out in training, by step.
     pub const DROPOUT: u64 = 8;
+    /// Streams of the vectors that align layers, by hidden layer.
+    pub const ALIGNMENT: u64 = 9;
 
     /// SplitMix64's finaliser: every bit of the result depends on every bit of `x`.
     pub(crate) fn mix(x: u64) -> u64 {

@@ -180,6 +180,110 @@ fn hadamard_takes_its_variance_as_two_point_does() {
     assert!(large.init(1).unwrap_err().to_string().contains("cannot exceed 1"));
 }
 
+fn aligned(directions: u32) -> Init {
+    format!("aligned:{directions}").parse().unwrap()
+}
+
+#[test]
+fn aligned_means_are_uniform_one_by_one() {
+    let config =
+        NetworkConfig { inputs: 300, hidden: vec![256, 256, 128], init: aligned(16), sigma_b2: Some(0.2), ..NetworkConfig::default() };
+    let (network, again, other) = (config.init(1).unwrap(), config.init(1).unwrap(), config.init(2).unwrap());
+    assert_eq!(network, again);
+    assert_eq!(network.initialisation().unwrap().distribution, config.init);
+    for (layer, other) in network.layers().iter().zip(other.layers()) {
+        assert_ne!(layer.means(), other.means());
+        assert!(layer.bias().iter().any(|b| *b != 0.0));
+        // The distribution function of U(−1, 1), up to the kurtosis of products of vectors with 16 components.
+        for x in [-0.9, -0.5, 0.0, 0.3, 0.8] {
+            let below = layer.means().iter().filter(|&&m| f64::from(m) < x).count() as f64 / layer.means().len() as f64;
+            assert!(
+                (below - 0.5 * (1.0 + x)).abs() < 0.02 + 1.5 / (layer.means().len() as f64).sqrt(),
+                "{:?}: {below} of the means are below {x}",
+                layer.spec()
+            );
+        }
+    }
+    // Smaller and larger variances, and the usual number of directions.
+    for sigma2 in [0.1, 0.6] {
+        let asked = NetworkConfig { hidden: vec![256; 3], init: Init::Aligned(None), sigma_m2: Some(sigma2), ..NetworkConfig::default() };
+        assert_eq!(Initialisation::new(&asked).unwrap().distribution, aligned(16));
+        for layer in asked.init(1).unwrap().layers() {
+            let measured = layer.means().iter().map(|&m| f64::from(m).powi(2)).sum::<f64>() / layer.means().len() as f64;
+            assert!((measured / sigma2 - 1.0).abs() < 0.05, "{measured}, not {sigma2}");
+            assert!(layer.means().iter().all(|m| m.abs() <= 1.0));
+        }
+    }
+    // A narrow network keeps one direction; more than there are neurons make no sense.
+    let narrow = NetworkConfig { hidden: vec![9, 5], init: Init::Aligned(None), ..NetworkConfig::default() };
+    assert_eq!(Initialisation::new(&narrow).unwrap().distribution, aligned(1));
+    let message = NetworkConfig { init: aligned(10), ..narrow }.check().unwrap_err().to_string();
+    assert!(message.contains("aligned:10") && message.contains("neurons, 9"), "{message}");
+    for text in ["aligned:0", "aligned:", "aligned:-1", "aligned:1.5", "aligned:99999999999"] {
+        assert!(text.parse::<Init>().unwrap_err().to_string().contains("aligned:K"), "{text}");
+    }
+}
+
+/// `E f(z)` over a standard normal `z`, by plain quadrature.
+fn gaussian(f: impl Fn(f64) -> f64) -> f64 {
+    let points = (-4000..=4000).map(|i| f64::from(i) * 2e-3);
+    points.map(|z| f(z) * (-0.5 * z * z).exp()).sum::<f64>() * 2e-3 / (2.0 * PI).sqrt()
+}
+
+/// Signals in the deterministic surrogate with sign neurons, layer by layer, beside what docs/training.md derives for layers that share `K` directions:
+/// `V' = σ_m²(A + ρ²(N/K)a²V)`.
+#[test]
+fn aligned_layers_carry_what_independent_ones_lose() {
+    const N: usize = 1024;
+    const K: u32 = 64;
+    const DEPTH: usize = 8;
+    let variances = |init: Init, seed: u64| -> Vec<f64> {
+        let network = NetworkConfig { inputs: N, hidden: vec![N; DEPTH], init, ..NetworkConfig::default() }.init(seed).unwrap();
+        // Gaussian inputs of mean square 1, as data are scaled.
+        let mut rng = isinglass_net::Rng::new(seed + 100);
+        let mut x: Vec<f64> = (0..N).map(|_| rng.normal()).collect();
+        let mut variances = Vec::new();
+        for (index, layer) in network.layers()[..DEPTH].iter().enumerate() {
+            let mut fields = Vec::new();
+            for i in 0..N {
+                let row = layer.row(i);
+                let field = row.iter().zip(&x).map(|(&m, x)| f64::from(m) * x).sum::<f64>() / (N as f64).sqrt();
+                let kept = row.iter().zip(&x).map(|(&m, x)| (f64::from(m) * x).powi(2)).sum::<f64>() / N as f64;
+                // Of real inputs the variance is that of the weights alone.
+                let total = if index == 0 { x.iter().map(|x| x * x).sum::<f64>() / N as f64 } else { 1.0 };
+                fields.push(field / (total - kept).sqrt());
+            }
+            variances.push(fields.iter().map(|y| y * y).sum::<f64>() / N as f64);
+            x = fields.iter().map(|y| libm::erf(y / 2f64.sqrt())).collect();
+        }
+        variances
+    };
+    let mean = |init: Init| -> Vec<f64> {
+        let all: Vec<Vec<f64>> = (1..=6).map(|seed| variances(init, seed)).collect();
+        (0..DEPTH).map(|layer| all.iter().map(|v| v[layer]).sum::<f64>() / all.len() as f64).collect()
+    };
+    // One layer of the theory: q is the variance of the normalised field.
+    let map = |q: f64, redundancy: f64| {
+        let a2 = gaussian(|z| libm::erf(q.sqrt() * z / 2f64.sqrt()).powi(2)); // A
+        let slope = gaussian(|z| (2.0 / PI).sqrt() * (-0.5 * q * z * z).exp()); // E φ'
+        let v = (a2 + 3.0 / PI * redundancy * slope * slope * q) / 3.0;
+        v / (1.0 - a2 / 3.0)
+    };
+    for (init, redundancy) in [(aligned(K), N as f64 / f64::from(K)), (Init::Uniform, 0.0)] {
+        let measured = mean(init);
+        // The first layer has independent means, V = σ_m², and what it writes is as good as random for the second.
+        assert!((measured[0] / 0.5 - 1.0).abs() < 0.1, "{init}: {measured:?}");
+        let mut q = measured[0];
+        for (layer, &measured) in measured.iter().enumerate().skip(1) {
+            q = map(q, if layer == 1 { 0.0 } else { redundancy });
+            assert!((measured / q - 1.0).abs() < 0.15, "{init}, layer {}: {measured}, not {q}", layer + 1);
+        }
+    }
+    // The two theories differ by far more than the tolerance.
+    let end = |redundancy: f64| (1..DEPTH).fold(0.5, |q, _| map(q, redundancy));
+    assert!(end(16.0) > 1.0 && end(0.0) < 1e-4, "{} {}", end(16.0), end(0.0));
+}
+
 #[test]
 fn impossible_networks_are_refused_with_a_way_out() {
     type Change = fn(&mut NetworkConfig);

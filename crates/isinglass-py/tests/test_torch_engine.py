@@ -69,7 +69,7 @@ def test_losses_and_gradients_of_carried_fields_are_those_of_the_engine(surrogat
     check(surrogate, neuron, CARRIED[0], carry=True, tau=2.5)
 
 
-@pytest.mark.parametrize("init", ["auto", "critical", "two-point", "hadamard", "clipped-gaussian", "uniform", "glorot", "he"])
+@pytest.mark.parametrize("init", ["auto", "critical", "two-point", "hadamard", "aligned", "aligned:3", "clipped-gaussian", "uniform", "glorot", "he"])
 def test_initial_means_have_the_bits_of_the_engine(init: str) -> None:
     settings = {"inputs": 20, "hidden": [16, 8], "classes": 3, "init": init, "sigma_b2": 0.1}
     engine = _native.Network.draw(settings, 7)

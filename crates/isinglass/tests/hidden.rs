@@ -114,7 +114,7 @@ fn every_surrogate_and_initialisation_takes_a_list() {
         assert_eq!(result["network"]["shape"], "64-12-9-15-10");
         assert_eq!(home.json(&format!("evaluate {surrogate}"))["test"], result["test"]);
     }
-    for init in ["auto", "critical", "two-point", "hadamard", "clipped-gaussian", "uniform", "glorot", "he"] {
+    for init in ["auto", "critical", "two-point", "hadamard", "aligned", "aligned:3", "clipped-gaussian", "uniform", "glorot", "he"] {
         home.succeeds(&format!("{BASE} --hidden 12,9,15 --init {init} --out {init}"));
     }
     // The theory knows the depth alone, so the advice is that for equal widths.

@@ -113,6 +113,34 @@ fn orthogonal_signs_are_trained_from() {
 }
 
 #[test]
+fn aligned_layers_are_trained_from() {
+    let home = scratch("aligned");
+    let result = home.json(&format!("{SMALL} --depth 3 --init aligned:2 --sigma-m2 0.2 --out run"));
+    assert_eq!(initialisation(&home, "run"), ["init = \"aligned:2\"", "sigma-m2 = 0.2"]);
+    assert_eq!((&result["initialisation"]["distribution"], &result["initialisation"]["sigma_m2"]), (&"aligned:2".into(), &0.2.into()));
+    home.succeeds("train --config run/config.toml --quiet --out again");
+    assert!(home.read("again/last.safetensors") == home.read("run/last.safetensors"));
+    // The usual number of directions is one for every 16 neurons.
+    let usual = home.json(&format!("{SMALL} --depth 3 --width 33 --init aligned --out usual"));
+    assert_eq!(initialisation(&home, "usual"), ["init = \"aligned\""]);
+    assert_eq!(usual["initialisation"]["distribution"], "aligned:2");
+    // Flags and files refuse what cannot be.
+    for (init, reason) in [("aligned:0", "aligned:K"), ("aligned:10", "at most as many directions"), ("alined", "aligned")] {
+        assert!(home.fails(&format!("{SMALL} --init {init} --out bad"), 2).contains(reason), "{init}");
+        home.write("bad.toml", format!("init = \"{init}\"\n").as_bytes());
+        assert!(home.fails(&format!("{SMALL} --config bad.toml --out bad"), 2).contains(reason), "{init}");
+    }
+    assert!(!home.path("bad").exists());
+    home.write(
+        "grid.toml",
+        b"[train]\ndata = \"mnist\"\ndata-dir = \"data\"\nwidth = 9\nepochs = 1\nsamples = 1\n[grid]\ninit = [\"aligned:1\", \"aligned:4\"]\n",
+    );
+    home.succeeds("sweep run grid.toml --out sweep --quiet");
+    let drawn: Vec<_> = common::sweeps::results(&home, "sweep").iter().map(|row| row["init_distribution"].clone()).collect();
+    assert_eq!(drawn, ["aligned:1", "aligned:4"]);
+}
+
+#[test]
 fn a_sweep_compares_orthogonal_with_independent_signs() {
     let home = scratch("hadamard-sweep");
     home.write(

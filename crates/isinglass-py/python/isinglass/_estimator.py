@@ -43,7 +43,7 @@ class BinaryMLPClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     surrogate : deterministic, lrt-binary, lrt-continuous, continuous or ste.
     neuron : sign, probit:α, logistic:α, erf:a or tanh:k; None takes the surrogate's own.
     carry : "auto", "on" or "off" (or true, false): whether each layer adds its field to the one before. auto: where plain layers cannot reach the depth.
-    init : auto, critical, two-point, hadamard, clipped-gaussian, uniform, glorot or he; None is auto, and two-point where `sigma_m2` is given.
+    init : auto, critical, two-point, hadamard, aligned (or aligned:K), clipped-gaussian, uniform, glorot or he; None is auto, and two-point where `sigma_m2` is given.
     sigma_m2, sigma_b2 : variances of means and biases; None leaves them to `init`.
     tau : the scale of the logits.
     goal : "binary" polarises the means, "surrogate" trains as the paper does; None is binary where there are binary weights.

@@ -144,7 +144,7 @@ def mlp(
         inputs, hidden, classes: the layers' sizes.
         surrogate: `deterministic`, `lrt-binary`, `lrt-continuous`, `continuous` or `ste`.
         neuron: `sign`, `probit:α`, `logistic:α`, `erf:a` or `tanh:k`; the surrogate's own by default.
-        init: `auto` and `critical` ask the theory; `two-point`, `hadamard`, `clipped-gaussian` and `uniform` take `sigma_m2`; `glorot`, `he`.
+        init: `auto` and `critical` ask the theory; `two-point`, `hadamard`, `aligned` (or `aligned:K`), `clipped-gaussian` and `uniform` take `sigma_m2`; `glorot`, `he`.
         sigma_m2, sigma_b2: variances of the means and of the biases.
         tau: `τ`, the scale of the logits.
         carry: whether fields are carried between hidden layers of equal widths; `"auto"` asks the theory.

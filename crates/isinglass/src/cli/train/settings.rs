@@ -22,6 +22,27 @@ fn among<T: Copy + FromStr<Err = isinglass_net::Error> + Send + Sync + 'static>(
     PossibleValuesParser::new(all.iter().map(|&choice| name(choice))).try_map(|name| name.parse())
 }
 
+/// An initialisation: one of the names, or `aligned:K`.
+#[derive(Clone)]
+struct InitParser;
+
+impl TypedValueParser for InitParser {
+    type Value = Init;
+
+    fn parse_ref(&self, command: &clap::Command, argument: Option<&clap::Arg>, value: &std::ffi::OsStr) -> Result<Init, clap::Error> {
+        match value.to_str() {
+            Some(text) if text.starts_with("aligned:") => {
+                clap::builder::StringValueParser::new().try_map(|text| text.parse()).parse_ref(command, argument, value)
+            }
+            _ => among(Init::ALL, Init::name).parse_ref(command, argument, value),
+        }
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = clap::builder::PossibleValue> + '_>> {
+        Some(Box::new(Init::ALL.iter().map(|init| clap::builder::PossibleValue::new(init.name()))))
+    }
+}
+
 /// Which examples are used for what.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Data")]
@@ -114,8 +135,8 @@ impl NetworkArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Initialisation")]
 pub struct InitArgs {
-    /// auto (the smallest σ_m² that carries signals through the depth), critical (what `theory advise` recommends), two-point, hadamard (two-point with orthogonal rows or columns), clipped-gaussian, uniform, glorot or he [default: auto; with --sigma-m2: two-point]
-    #[arg(long, value_name = "NAME", value_parser = among(Init::ALL, Init::name), hide_possible_values = true)]
+    /// auto (the smallest σ_m² that carries signals through the depth), critical (what `theory advise` recommends), two-point, hadamard (two-point with orthogonal rows or columns), aligned[:K] (uniform, and each layer reads the K directions that the one below writes; K is width/16 unless given), clipped-gaussian, uniform, glorot or he [default: auto; with --sigma-m2: two-point]
+    #[arg(long, value_name = "NAME", value_parser = InitParser, hide_possible_values = true)]
     init: Option<Init>,
 
     /// Variance of the means, at most 1; of the weights for surrogate continuous [default: chosen by --init]
