@@ -12,6 +12,7 @@
 //! | `critical` | two-point, where the theory advises | `Advice::best` |
 //! | `auto`, `critical` where fields are carried | uniform, two-point | `CarriedAdvice`, at least 1/3 |
 //! | `auto` | uniform, at the smallest `σ_m²` that carries signal and gradient through the depth | `Advice::smallest` with a reach of [`AUTO_REACH`], at least 1/3 |
+//! | `auto`, where that would take more than 0.85 | aligned (deterministic surrogate), uniform (others) | 1/3, 0.85 |
 //!
 //! Real weights (`continuous`) take the same distributions with `σ_w²` and without clipping; `glorot` and `he` then refer to the weights that the
 //! network multiplies with, `W/√N`.
@@ -36,7 +37,7 @@ pub enum Init {
     TwoPoint,
     /// `±σ_m` with the signs of a Hadamard matrix, whose rows and columns are orthogonal; rows and columns are drawn at random, each with a random sign.
     Hadamard,
-    /// Uniform, with layers that hand on this many directions of the signal; `None` takes one for every sixteen neurons.
+    /// Uniform, with layers that hand on this many directions of the signal; `None` takes one for every sixteen neurons, and at least eight.
     Aligned(Option<NonZeroU32>),
     /// Gaussian, clipped.
     ClippedGaussian,
@@ -185,6 +186,20 @@ impl Initialisation {
         // Large real weights cost nothing: they need not change sign.
         if config.init == Init::Auto && config.surrogate.has_binary_weights() {
             let advice = Advice::new(&theory, depth, AUTO_REACH)?;
+            let needed = advice.smallest.as_ref().and_then(|smallest| smallest.sigma2);
+            // Aligned layers were tried with this surrogate only.
+            if config.surrogate == Surrogate::Deterministic && aligned::suits(&config.hidden) && needed.is_none_or(|needed| needed > MOST) {
+                let why = match needed {
+                    Some(needed) => format!("need {symbol} = {needed:.3} to carry signal and gradient, means that could not change sign"),
+                    None => "carry no signal so far".into(),
+                };
+                return Ok(Self {
+                    distribution: Init::Aligned(Some(aligned::usual_directions(&config.hidden))),
+                    sigma2: Some(LEAST),
+                    sigma_b2: config.sigma_b2.unwrap_or(0.0),
+                    reason: format!("{depth} independent layers {why}; aligned ones need no large means"),
+                });
+            }
             if let Some(smallest) = &advice.smallest
                 && let Some(sigma2) = smallest.sigma2
             {

@@ -121,9 +121,9 @@ fn aligned_layers_are_trained_from() {
     home.succeeds("train --config run/config.toml --quiet --out again");
     assert!(home.read("again/last.safetensors") == home.read("run/last.safetensors"));
     // The usual number of directions is one for every 16 neurons.
-    let usual = home.json(&format!("{SMALL} --depth 3 --width 33 --init aligned --out usual"));
+    let usual = home.json(&format!("{SMALL} --depth 3 --width 160 --init aligned --out usual"));
     assert_eq!(initialisation(&home, "usual"), ["init = \"aligned\""]);
-    assert_eq!(usual["initialisation"]["distribution"], "aligned:2");
+    assert_eq!(usual["initialisation"]["distribution"], "aligned:10");
     // Flags and files refuse what cannot be.
     for (init, reason) in [("aligned:0", "aligned:K"), ("aligned:10", "at most as many directions"), ("alined", "aligned")] {
         assert!(home.fails(&format!("{SMALL} --init {init} --out bad"), 2).contains(reason), "{init}");
@@ -138,6 +138,32 @@ fn aligned_layers_are_trained_from() {
     home.succeeds("sweep run grid.toml --out sweep --quiet");
     let drawn: Vec<_> = common::sweeps::results(&home, "sweep").iter().map(|row| row["init_distribution"].clone()).collect();
     assert_eq!(drawn, ["aligned:1", "aligned:4"]);
+}
+
+#[test]
+fn deep_plain_layers_are_aligned_and_learn_slowly() {
+    let home = scratch("auto-aligned");
+    let trained = |flags: &str, out: &str| {
+        let result = home
+            .json(&format!("train --data mnist --data-dir data --epochs 1 --samples 1 --quiet --train-fraction 0.1 {flags} --out {out}"));
+        let rate = home.text(&format!("{out}/config.toml")).lines().find(|line| line.starts_with("lr = ")).unwrap().to_owned();
+        (result["initialisation"]["distribution"].as_str().unwrap().to_owned(), rate)
+    };
+    let case = |flags: &str, out: &str, distribution: &str, rate: &str| {
+        assert_eq!(trained(flags, out), (distribution.to_owned(), rate.to_owned()), "{flags}");
+    };
+    case("--depth 24 --width 64 --carry off", "deep", "aligned:8", "lr = 0.01");
+    case("--depth 2 --width 64 --init aligned", "asked", "aligned:8", "lr = 0.01");
+    // Carried, shallow and narrow layers stay independent, and a rate that is given stays.
+    case("--depth 24 --width 64", "carried", "uniform", "lr = 0.03");
+    case("--depth 10 --width 64 --carry off", "shallow", "uniform", "lr = 0.03");
+    case("--depth 24 --width 63 --carry off", "narrow", "uniform", "lr = 0.03");
+    case("--depth 24 --width 64 --carry off --lr 0.02", "given", "aligned:8", "lr = 0.02");
+    case("--depth 24 --width 64 --carry --init aligned", "both", "aligned:8", "lr = 0.03");
+    let told = home
+        .run("train --data mnist --data-dir data --epochs 1 --samples 1 --train-fraction 0.1 --depth 24 --width 64 --carry off --out told");
+    let told = String::from_utf8(told.stderr).unwrap();
+    assert!(told.contains("24 independent layers need") && told.contains("aligned ones need no large means"), "{told}");
 }
 
 #[test]

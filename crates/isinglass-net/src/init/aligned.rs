@@ -20,10 +20,19 @@ use crate::{LayerSpec, Rng};
 /// Neurons for each direction, unless the number of directions is given.
 const NEURONS_PER_DIRECTION: usize = 16;
 
+/// Fewer directions than these tell too few classes apart, if the layer has the neurons.
+const FEWEST: usize = 8;
+
 /// The usual number of directions in a network with these hidden layers.
 pub(super) fn usual_directions(hidden: &[usize]) -> NonZeroU32 {
     let narrowest = hidden.iter().copied().min().unwrap_or(1);
-    NonZeroU32::new((narrowest / NEURONS_PER_DIRECTION).clamp(1, u32::MAX as usize) as u32).unwrap_or(NonZeroU32::MIN)
+    let directions = (narrowest / NEURONS_PER_DIRECTION).max(FEWEST).min(narrowest);
+    u32::try_from(directions).ok().and_then(NonZeroU32::new).unwrap_or(NonZeroU32::MIN)
+}
+
+/// Whether layers are wide enough for [`FEWEST`] directions to be amplified well beyond what is lost.
+pub(super) fn suits(hidden: &[usize]) -> bool {
+    hidden.iter().all(|&width| width >= 8 * FEWEST)
 }
 
 /// The vectors of a hidden layer's neurons.

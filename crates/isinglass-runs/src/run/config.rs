@@ -330,13 +330,24 @@ impl RunConfig {
         self.features.unwrap_or(data.into().features)
     }
 
-    /// The learning rate for settings that name none: [`TrainConfig::advised_lr`] with Adam, else the default of files.
+    /// The learning rate for settings that name none: [`TrainConfig::advised_lr`] with Adam, else the default of files. Plain layers that are aligned learn coherently and need the smaller
+    /// rate.
     pub fn advised_lr(&self) -> f64 {
         let goal = self.goal.unwrap_or(if self.surrogate.has_binary_weights() { Goal::Binary } else { Goal::Surrogate });
         match self.optimizer {
-            Optimizer::Adam => TrainConfig::advised_lr(self.surrogate, goal),
+            Optimizer::Adam if !self.is_aligned_and_plain() => TrainConfig::advised_lr(self.surrogate, goal),
             _ => TrainConfig::default().lr,
         }
+    }
+
+    /// Whether the initial layers are aligned and no field is carried. Neither depends on the data; settings that describe no network are refused elsewhere.
+    fn is_aligned_and_plain(&self) -> bool {
+        let decide = || {
+            let network = Self { carry: None, ..self.clone() }.network_config(1, 2)?;
+            let carry = self.carry.unwrap_or(Carry::Off).resolve(&network)?.carry;
+            Ok::<_, RunError>(!carry && matches!(Initialisation::new(&network)?.distribution, Init::Aligned(_)))
+        };
+        decide().unwrap_or(false)
     }
 
     /// Neurons of every hidden layer.
