@@ -121,6 +121,20 @@ const MOST: f64 = 0.85;
 /// Taken where the best `σ_m²` is the limit 1, at which the means could no longer change.
 const NEAR_ONE: f64 = 0.99;
 
+/// What [`Init::Auto`] may align.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum AutoAligns {
+    DeepPlainLayers,
+    Nothing,
+}
+
+impl AutoAligns {
+    /// Whether the layers of this network may be aligned. It was tried with the deterministic surrogate only.
+    fn layers_of(self, config: &NetworkConfig) -> bool {
+        self == Self::DeepPlainLayers && config.surrogate == Surrogate::Deterministic && aligned::suits(&config.hidden)
+    }
+}
+
 /// An [`Init`] resolved for a network.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -142,6 +156,15 @@ impl Initialisation {
     ///
     /// Those of [`NetworkConfig::check`], and [`Error::Theory`] if the theory does not cover the network.
     pub fn new(config: &NetworkConfig) -> Result<Self, Error> {
+        Self::resolve(config, AutoAligns::DeepPlainLayers)
+    }
+
+    /// Resolves it as the versions did that knew no aligned layers and whose checkpoints did not say what they had drawn.
+    pub(crate) fn of_independent_layers(config: &NetworkConfig) -> Result<Self, Error> {
+        Self::resolve(config, AutoAligns::Nothing)
+    }
+
+    fn resolve(config: &NetworkConfig, aligns: AutoAligns) -> Result<Self, Error> {
         config.check()?;
         match config.init {
             Init::Glorot | Init::He => Ok(Self {
@@ -164,11 +187,11 @@ impl Initialisation {
                     reason: if config.sigma_m2.is_some() { "as asked".into() } else { "the usual value".into() },
                 })
             }
-            Init::Critical | Init::Auto => Self::advised(config),
+            Init::Critical | Init::Auto => Self::advised(config, aligns),
         }
     }
 
-    fn advised(config: &NetworkConfig) -> Result<Self, Error> {
+    fn advised(config: &NetworkConfig, aligns: AutoAligns) -> Result<Self, Error> {
         let symbol = config.variance_symbol();
         if config.surrogate == Surrogate::Ste {
             return Ok(Self {
@@ -187,8 +210,7 @@ impl Initialisation {
         if config.init == Init::Auto && config.surrogate.has_binary_weights() {
             let advice = Advice::new(&theory, depth, AUTO_REACH)?;
             let needed = advice.smallest.as_ref().and_then(|smallest| smallest.sigma2);
-            // Aligned layers were tried with this surrogate only.
-            if config.surrogate == Surrogate::Deterministic && aligned::suits(&config.hidden) && needed.is_none_or(|needed| needed > MOST) {
+            if aligns.layers_of(config) && needed.is_none_or(|needed| needed > MOST) {
                 let why = match needed {
                     Some(needed) => format!("need {symbol} = {needed:.3} to carry signal and gradient, means that could not change sign"),
                     None => "carry no signal so far".into(),
@@ -304,5 +326,20 @@ fn half_width(sigma2: f64) -> f64 {
         // Clipping at 1 leaves a variance of 1 − 2/(3a).
         true => 2.0 / (3.0 * (1.0 - sigma2.min(0.999_999))),
         false => (3.0 * sigma2).sqrt(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn old_checkpoints_began_with_independent_layers() {
+        let deep = NetworkConfig { hidden: vec![64; 24], ..NetworkConfig::default() };
+        assert!(matches!(Initialisation::new(&deep).unwrap().distribution, Init::Aligned(_)));
+        let old = Initialisation::of_independent_layers(&deep).unwrap();
+        assert_eq!((old.distribution, old.sigma2), (Init::Uniform, Some(MOST)));
+        let shallow = NetworkConfig { hidden: vec![64; 2], ..NetworkConfig::default() };
+        assert_eq!(Initialisation::new(&shallow).unwrap(), Initialisation::of_independent_layers(&shallow).unwrap());
     }
 }

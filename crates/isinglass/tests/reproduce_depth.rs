@@ -54,17 +54,18 @@ fn check(scratch: &Scratch, record: &Value, pictures: &[&str], sweeps: usize) {
 }
 
 #[test]
-fn the_depth_curve_has_four_lines_and_the_use_of_every_layer() {
+fn the_depth_curve_has_five_lines_and_the_use_of_every_layer() {
     let scratch = scratch();
     let result = scratch.json("reproduce depth --scale smoke --data-dir data --quiet");
     let record = &result["figures"][0];
-    check(&scratch, record, &["depth.svg", "use.svg"], 6);
-    assert_eq!(record["claims"].as_array().unwrap().len(), 5);
+    check(&scratch, record, &["depth.svg", "use.svg"], 7);
+    assert_eq!(record["claims"].as_array().unwrap().len(), 6);
 
     let accuracy = table(&scratch, "depth/accuracy.csv", "network,depth,seed,test_accuracy");
-    // Four lines, three depths, two seeds.
-    assert_eq!(accuracy.len(), 4 * 3 * 2);
-    let lines = ["surrogate, carried", "straight-through, carried", "surrogate, plain", "straight-through, plain"];
+    // Five lines, three depths, two seeds.
+    assert_eq!(accuracy.len(), 5 * 3 * 2);
+    let lines =
+        ["surrogate, carried", "straight-through, carried", "surrogate, plain, aligned", "surrogate, plain", "straight-through, plain"];
     for line in lines {
         assert_eq!(accuracy.iter().filter(|row| row[0] == line).count(), 6, "{line}");
     }
@@ -82,7 +83,7 @@ fn the_depth_curve_has_four_lines_and_the_use_of_every_layer() {
     assert_eq!(places, ["1", "2", "1", "2"].map(|seed| ["1", "2", "3", "4"].map(|layer| (seed, layer))).concat());
     assert!(layers.iter().all(|row| row[2..5].iter().all(|part| (0.0..=1.0).contains(&number(part)))));
     // The network as it is, and its flips, are those that its sweep reports.
-    for (name, row) in [("carried", &layers[0]), ("carried", &layers[4]), ("plain", &layers[8])] {
+    for (name, row) in [("carried", &layers[0]), ("carried", &layers[4]), ("aligned", &layers[8])] {
         let cells = std::fs::read_dir(scratch.path(&format!("figures/sweeps/depth-use-{name}/cells"))).unwrap();
         let cells = cells.map(|cell| serde_json::from_slice(&std::fs::read(cell.unwrap().path()).unwrap()).unwrap());
         let cell: Value = cells.into_iter().find(|cell: &Value| cell["axes"]["seed"] == number(&row[5])).unwrap();
@@ -128,7 +129,7 @@ fn all_means_the_papers_figures() {
     let sweeps = |cost: &Value| cost["sweeps"].as_array().unwrap().iter().map(|row| row["sweep"].to_string()).collect::<Vec<_>>();
     let is_beyond = |name: &String| name.contains("depth") || name.contains("ablation");
     let (all, more) = (sweeps(&cost("all")), sweeps(&cost("all depth")));
-    assert!(!all.iter().any(is_beyond) && more.iter().filter(|name| is_beyond(name)).count() == 6, "{all:?} {more:?}");
+    assert!(!all.iter().any(is_beyond) && more.iter().filter(|name| is_beyond(name)).count() == 7, "{all:?} {more:?}");
     assert!(scratch.succeeds("reproduce --help").contains("Beyond the paper"));
 }
 
@@ -160,9 +161,9 @@ fn a_network_that_failed_decides_nothing() {
     };
     fail(&common::synthetic::diverged());
     let record = &scratch.json(command)["figures"][0];
-    assert_eq!(record["claims"][4]["evidence"], "There is no network of seed 1: its loss diverged.");
+    assert_eq!(record["claims"][5]["evidence"], "There is no network of seed 1: its loss diverged.");
     let names: Vec<&Value> = record["tables"][1]["rows"].as_array().unwrap().iter().map(|row| &row[0]).collect();
-    assert_eq!(names, ["surrogate, plain"]);
+    assert_eq!(names, ["surrogate, plain, aligned"]);
     assert!(record["caption"].as_str().unwrap().contains("Of the sweep depth-use-carried, 2 of 2 cells failed, since their loss diverged"));
     fail("it panicked");
     let output = scratch.run(command);

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::accuracy_axis::{self, CHANCE, place};
-use super::grids::depth::{CARRIED, LINES, Line, PLAIN, STE, STE_CARRIED};
+use super::grids::depth::{ALIGNED, CARRIED, LINES, Line, PLAIN, STE, STE_CARRIED};
 use super::judgement::{PerSeed, Undecided};
 use super::output::{Output, row};
 use super::record::{FigureRecord, Table};
@@ -16,8 +16,8 @@ use isinglass_chart::{Axis, Colour, Dash, Figure, Look, Marker, Panel, RefLine};
 use isinglass_runs::sweep::Sweep;
 
 const CAPTION: &str = "Test accuracy of the binary network sign(M), with ±1 weights and ±1 neurons, over the number of hidden layers. Carried networks add each layer's field to that of the layer before \
-    (`--carry on`); plain ones do not. Both are trained through the deterministic surrogate and by straight-through estimation, with equal data, width, epochs and optimiser.\n\n\
-    The use of depth, in one deep carried network and its plain twin: the fraction of weights that training has flipped, layer by layer, and the accuracy that is left when the weights of one hidden layer are \
+    (`--carry on`); plain ones do not. The layers of plain networks are independent of each other, or aligned (`--init aligned`). Carried and plain networks are trained through the deterministic surrogate and by straight-through estimation, with equal data, width, epochs and optimiser.\n\n\
+    The use of depth, in one deep carried network and a plain one with aligned layers: the fraction of weights that training has flipped, layer by layer, and the accuracy that is left when the weights of one hidden layer are \
     replaced by random signs.";
 
 const ACCURACY: Column = Column::accuracy(Part::Test, Behind::Binary);
@@ -106,7 +106,12 @@ fn claims(output: &mut Output, curves: &[Curve]) {
     let (Some(&first), Some(&last)) = (all.first(), all.last()) else { return };
     let claim = format!("Carried networks stay within {} % of depth {first}, at equal width, up to depth {last}.", 100.0 * KEPT);
     output.claim(&claim, keeps_accuracy(points(CARRIED)));
-    output.claim(&format!("Plain networks lose their accuracy by depth {last}."), loses_accuracy(points(PLAIN)));
+    output.claim(&format!("Plain networks of independent layers lose their accuracy by depth {last}."), loses_accuracy(points(PLAIN)));
+    let is_deep = |depth: usize| 4 * depth > last;
+    let deep = |line: Line| points(line).iter().filter(|(depth, _)| is_deep(*depth)).cloned().collect::<Vec<_>>();
+    let least = all.iter().copied().find(|&depth| is_deep(depth)).unwrap_or(last);
+    let claim = format!("From depth {least} on, plain networks of aligned layers reach a higher accuracy than those of independent ones.");
+    output.claim(&claim, is_ahead(&deep(ALIGNED), &deep(PLAIN)));
     let none = Err(Undecided("There are no results.".into()));
     let at_last = |line: Line| points(line).last().map_or(&none, |(_, accuracy)| accuracy);
     let kinds = [
@@ -121,8 +126,12 @@ fn claims(output: &mut Output, curves: &[Curve]) {
 /// Colours tell how a network was trained, dashes and markers whether its fields are carried.
 fn look(line: Line) -> Look {
     let is_carried = line == CARRIED || line == STE_CARRIED;
-    let colour = if line == CARRIED || line == PLAIN { Colour::BLUE } else { Colour::VERMILION };
-    let (dash, marker) = if is_carried { (Dash::Solid, Marker::Circle) } else { (Dash::Dashed, Marker::Square) };
+    let colour = if line == STE || line == STE_CARRIED { Colour::VERMILION } else { Colour::BLUE };
+    let (dash, marker) = match line {
+        _ if is_carried => (Dash::Solid, Marker::Circle),
+        _ if line == ALIGNED => (Dash::Dotted, Marker::Triangle),
+        _ => (Dash::Dashed, Marker::Square),
+    };
     Look { colour, dash, marker }
 }
 

@@ -192,7 +192,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Checkpoint, String> {
     };
     let initialisation = match format {
         // Not written down then; if today's theory refuses the network, nothing is known of it.
-        1 => Initialisation::new(&metadata.network).ok(),
+        1 => Initialisation::of_independent_layers(&metadata.network).ok(),
         _ => metadata.initialisation,
     };
     let drawn = initialisation.zip(metadata.init_seed).map(|(initialisation, seed)| Drawn { initialisation, seed });

@@ -1,8 +1,8 @@
 //! The sweeps behind the depth curve: each of its lines over depth and seed, and deep networks of two lines, one for each seed, kept to be looked into.
 //!
-//! All lines share data, width, epochs, batches, schedule and optimiser. Plain surrogates start as the theory advises for their depth (`auto`), carried ones and straight-through
-//! networks from means all over [−1, 1]. Each line has the parametrisation of the means that suits it: clipped ones keep deep carried networks mobile, and plain ones do not train with
-//! them beyond ten layers. Networks are polarised (`goal = "binary"`), since it is `sign(M)` that is judged.
+//! All lines share data, width, epochs, batches, schedule and optimiser, and start from means all over [−1, 1]. Layers are independent of each other, but for one line of plain networks,
+//! whose layers are aligned. Each line has the parametrisation of the means and the learning rate that suit it: clipped means keep deep carried networks mobile, and plain ones do
+//! not train with them beyond ten layers; aligned layers need smaller steps. Networks are polarised (`goal = "binary"`), since it is `sign(M)` that is judged.
 
 use super::{Plan, fraction, read, seed_axis};
 use crate::reproduce::study::{Scale, Study};
@@ -18,22 +18,27 @@ pub(in crate::reproduce) struct Line {
     carry: &'static str,
     init: &'static str,
     means: &'static str,
+    /// Its learning rate, if not that of the others.
+    lr: Option<f64>,
 }
 
+/// What most lines share: independent layers of mobile means, at the common learning rate.
+const INDEPENDENT: Line = Line { name: "", sweep: "", surrogate: "deterministic", carry: "off", init: "uniform", means: "tanh", lr: None };
+
 pub(in crate::reproduce) const CARRIED: Line =
-    Line { name: "surrogate, carried", sweep: "depth-carried", surrogate: "deterministic", carry: "on", init: "uniform", means: "clip" };
-pub(in crate::reproduce) const PLAIN: Line =
-    Line { name: "surrogate, plain", sweep: "depth-plain", surrogate: "deterministic", carry: "off", init: "auto", means: "tanh" };
+    Line { name: "surrogate, carried", sweep: "depth-carried", carry: "on", means: "clip", ..INDEPENDENT };
+pub(in crate::reproduce) const ALIGNED: Line =
+    Line { name: "surrogate, plain, aligned", sweep: "depth-aligned", init: "aligned", lr: Some(0.01), ..INDEPENDENT };
+pub(in crate::reproduce) const PLAIN: Line = Line { name: "surrogate, plain", sweep: "depth-independent", ..INDEPENDENT };
 pub(in crate::reproduce) const STE_CARRIED: Line =
-    Line { name: "straight-through, carried", sweep: "depth-ste-carried", surrogate: "ste", carry: "on", init: "uniform", means: "tanh" };
-pub(in crate::reproduce) const STE: Line =
-    Line { name: "straight-through, plain", sweep: "depth-ste", surrogate: "ste", carry: "off", init: "uniform", means: "tanh" };
+    Line { name: "straight-through, carried", sweep: "depth-ste-carried", surrogate: "ste", carry: "on", ..INDEPENDENT };
+pub(in crate::reproduce) const STE: Line = Line { name: "straight-through, plain", sweep: "depth-ste", surrogate: "ste", ..INDEPENDENT };
 
 /// All lines, in the legend's order.
-pub(in crate::reproduce) const LINES: [Line; 4] = [CARRIED, STE_CARRIED, PLAIN, STE];
+pub(in crate::reproduce) const LINES: [Line; 5] = [CARRIED, STE_CARRIED, ALIGNED, PLAIN, STE];
 
 /// The lines of which a network is kept, and the sweeps that keep it.
-pub(in crate::reproduce) const KEPT: [(Line, &str); 2] = [(CARRIED, "depth-use-carried"), (PLAIN, "depth-use-plain")];
+pub(in crate::reproduce) const KEPT: [(Line, &str); 2] = [(CARRIED, "depth-use-carried"), (ALIGNED, "depth-use-aligned")];
 
 struct Sizes {
     width: usize,
@@ -75,7 +80,10 @@ fn plan(study: &Study, sizes: &Sizes, line: Line, depths: &[usize], seeds: &str)
         sizes.width, line.surrogate, line.carry, line.init, line.means
     );
     let common = "goal = \"binary\"\noptimizer = \"adam\"\nschedule = \"cosine\"\nbatch = 64\nsamples = []\n";
-    let text =
-        format!("[train]\n{data}{network}{common}lr = {:?}\nepochs = {}\n[grid]\ndepth = {depths:?}\n{seeds}", sizes.lr, sizes.epochs);
+    let text = format!(
+        "[train]\n{data}{network}{common}lr = {:?}\nepochs = {}\n[grid]\ndepth = {depths:?}\n{seeds}",
+        line.lr.unwrap_or(sizes.lr),
+        sizes.epochs
+    );
     Plan { name: line.sweep, grid: read(&text), keep_runs: false }
 }
