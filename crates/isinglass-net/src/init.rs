@@ -213,7 +213,7 @@ impl Initialisation {
             if aligns.layers_of(config) && needed.is_none_or(|needed| needed > MOST) {
                 let why = match needed {
                     Some(needed) => format!("need {symbol} = {needed:.3} to carry signal and gradient, means that could not change sign"),
-                    None => "carry no signal so far".into(),
+                    None => "cannot carry signal and gradient".into(),
                 };
                 return Ok(Self {
                     distribution: Init::Aligned(Some(aligned::usual_directions(&config.hidden))),
@@ -284,6 +284,19 @@ impl Initialisation {
         })
     }
 
+    /// Checks that layers of this network can be drawn from it, as those from files must be.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Config`] if there are more directions than neurons, or their number is left open.
+    pub(crate) fn check(&self, config: &NetworkConfig) -> Result<(), Error> {
+        match self.distribution {
+            Init::Aligned(None) => Err(Error::config("the number of directions is missing")),
+            init @ Init::Aligned(_) => NetworkConfig { init, ..config.clone() }.check_directions(),
+            _ => Ok(()),
+        }
+    }
+
     /// The means (or real weights) of a layer (counted from 0), row by row. `rng` is the layer's own generator, `network` the one that all layers share.
     pub(crate) fn draw(&self, spec: &LayerSpec, index: usize, network: &Rng, rng: &mut Rng) -> Vec<f32> {
         match self.distribution {
@@ -339,6 +352,13 @@ mod tests {
         assert!(matches!(Initialisation::new(&deep).unwrap().distribution, Init::Aligned(_)));
         let old = Initialisation::of_independent_layers(&deep).unwrap();
         assert_eq!((old.distribution, old.sigma2), (Init::Uniform, Some(MOST)));
+        // What a file says was drawn must be possible.
+        let drawn = |init: &str| Initialisation { distribution: init.parse().unwrap(), ..old.clone() };
+        for (init, holds) in
+            [("aligned:64", true), ("uniform", true), ("aligned:65", false), ("aligned:4294967295", false), ("aligned", false)]
+        {
+            assert_eq!(drawn(init).check(&deep).is_ok(), holds, "{init}");
+        }
         let shallow = NetworkConfig { hidden: vec![64; 2], ..NetworkConfig::default() };
         assert_eq!(Initialisation::new(&shallow).unwrap(), Initialisation::of_independent_layers(&shallow).unwrap());
     }

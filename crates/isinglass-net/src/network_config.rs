@@ -106,13 +106,7 @@ impl NetworkConfig {
             (0.0..=MAX_VARIANCE).contains(&sigma_b2),
             format!("σ_b² = {}: a variance cannot be negative, and that of biases is at most {MAX_VARIANCE:e}", number(sigma_b2)),
         )?;
-        if let Init::Aligned(Some(directions)) = self.init {
-            let most = self.hidden.iter().copied().max().unwrap_or(1);
-            require(
-                directions.get() as usize <= most,
-                format!("init {}: at most as many directions as the widest hidden layer has neurons, {most}", self.init),
-            )?;
-        }
+        self.check_directions()?;
         self.surrogate.check_neuron(self.neuron)?;
         let largest = (0..self.depth()).map(|index| (self.carried(index) + 1).saturating_mul(self.hidden[index])).max().unwrap_or(0);
         require(
@@ -133,6 +127,18 @@ impl NetworkConfig {
         let equal = self.hidden[..index].iter().rev().take_while(|&&below| below == width).count();
         // Of a run of equal layers the first has other inputs, and the second nothing to receive; the first hidden layer of all is never carried.
         equal.saturating_sub(1)
+    }
+
+    /// Checks that aligned layers have a neuron for every direction.
+    pub(crate) fn check_directions(&self) -> Result<(), Error> {
+        let widest = self.hidden.iter().copied().max().unwrap_or(0);
+        match self.init {
+            Init::Aligned(Some(directions)) if directions.get() as usize > widest => Err(Error::config(format!(
+                "init {}: at most as many directions as the widest hidden layer has neurons, {widest}",
+                self.init
+            ))),
+            _ => Ok(()),
+        }
     }
 
     /// Checks `σ_m²`, alone and against the initialisation.

@@ -199,6 +199,7 @@ fn aligned_means_are_uniform_one_by_one() {
         NetworkConfig { inputs: 300, hidden: vec![256, 256, 128], init: aligned(16), sigma_b2: Some(0.2), ..NetworkConfig::default() };
     let (network, again, other) = (config.init(1).unwrap(), config.init(1).unwrap(), config.init(2).unwrap());
     assert_eq!(network, again);
+    assert_eq!(network.initial().unwrap().unwrap(), network);
     assert_eq!(network.initialisation().unwrap().distribution, config.init);
     for (layer, other) in network.layers().iter().zip(other.layers()) {
         assert_ne!(layer.means(), other.means());

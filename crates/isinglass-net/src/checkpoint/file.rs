@@ -195,6 +195,9 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Checkpoint, String> {
         1 => Initialisation::of_independent_layers(&metadata.network).ok(),
         _ => metadata.initialisation,
     };
+    if let Some(initialisation) = &initialisation {
+        initialisation.check(&metadata.network).map_err(|error| damaged(&error))?;
+    }
     let drawn = initialisation.zip(metadata.init_seed).map(|(initialisation, seed)| Drawn { initialisation, seed });
     let frame = Frame { config: metadata.network, input, class_names: metadata.class_names, drawn };
     let layers: Result<Vec<Layer>, Error> = layers.into_iter().map(|(spec, means, bias)| Layer::new(spec, means, bias)).collect();
