@@ -64,8 +64,11 @@ impl Recipe {
         ),
         recipe!("mnist-depth-3", "three hidden layers of 256: the yardstick of the deep recipes", None),
         recipe!("mnist-plain-10", "ten plain hidden layers of 256 sign neurons", None),
-        recipe!("mnist-plain-20", "twenty plain hidden layers of 256 sign neurons", None),
+        recipe!("mnist-plain-10-ste", "mnist-plain-10 with straight-through gradients", None),
+        recipe!("mnist-plain-20", "twenty plain hidden layers of 256 sign neurons, aligned", None),
+        recipe!("mnist-plain-20-ste", "mnist-plain-20 with straight-through gradients", None),
         recipe!("mnist-carried-20", "twenty hidden layers of 256 sign neurons, fields carried", None),
+        recipe!("mnist-carried-20-ste", "mnist-carried-20 with straight-through gradients", None),
         recipe!("mnist-carried-50", "fifty hidden layers of 256 sign neurons, fields carried", None),
         recipe!("mnist-carried-100", "a hundred hidden layers of 256 sign neurons, fields carried", None),
     ];
