@@ -43,6 +43,8 @@ impl Interval {
 
     /// Of quantities that may lie outside their grid: of their logarithms, with those outside taken at its edge, and open to the side on which any of them is outside.
     ///
+    /// The other end stays valid: it is that of the mean of `min(x, edge)` (or `max`), and the mean of `x` lies beyond that mean.
+    ///
     /// # Errors
     ///
     /// If there are fewer than [`FEWEST`].

@@ -214,7 +214,7 @@ pub struct OptimiserArgs {
     #[arg(long, value_name = "NAME", value_parser = among(Optimizer::ALL, Optimizer::name), hide_possible_values = true)]
     optimizer: Option<Optimizer>,
 
-    /// Learning rate [default: 0.01; 0.03 if surrogate deterministic is polarised with adam and --config is not given]
+    /// Learning rate [default: 0.01; 0.03 if surrogate deterministic is polarised with adam, unless its layers are plain and aligned, and --config is not given]
     #[arg(long, allow_hyphen_values = true)]
     lr: Option<f64>,
 
