@@ -12,7 +12,7 @@
 //! | `critical` | two-point, where the theory advises | `Advice::best` |
 //! | `auto`, `critical` where fields are carried | uniform, two-point | `CarriedAdvice`, at least 1/3 |
 //! | `auto` | uniform, at the smallest `σ_m²` that carries signal and gradient through the depth | `Advice::smallest` with a reach of [`AUTO_REACH`], at least 1/3 |
-//! | `auto`, where that would take more than 0.85 | aligned (deterministic surrogate), uniform (others) | 1/3, 0.85 |
+//! | `auto`, where that would take more than 0.85 | aligned (deterministic surrogate with sign neurons), uniform (others) | 1/3, 0.85 |
 //!
 //! Real weights (`continuous`) take the same distributions with `σ_w²` and without clipping; `glorot` and `he` then refer to the weights that the
 //! network multiplies with, `W/√N`.
@@ -24,7 +24,7 @@ use std::fmt;
 use std::num::NonZeroU32;
 use std::str::FromStr;
 
-use isinglass_theory::{Advice, CarriedAdvice, RandomNetwork, advice};
+use isinglass_theory::{Advice, CarriedAdvice, Neuron, RandomNetwork, advice};
 use serde::{Deserialize, Serialize};
 
 use crate::named::serde_as_text;
@@ -129,9 +129,10 @@ enum AutoAligns {
 }
 
 impl AutoAligns {
-    /// Whether the layers of this network may be aligned. It was tried with the deterministic surrogate only.
+    /// Whether the layers of this network may be aligned: those of sign neurons in the deterministic surrogate. Layers of `tanh:1` do not train when they are.
     fn layers_of(self, config: &NetworkConfig) -> bool {
-        self == Self::DeepPlainLayers && config.surrogate == Surrogate::Deterministic && aligned::suits(&config.hidden)
+        let is_tried = config.surrogate == Surrogate::Deterministic && config.neuron == Neuron::Sign;
+        self == Self::DeepPlainLayers && is_tried && aligned::suits(&config.hidden)
     }
 }
 

@@ -58,10 +58,10 @@ fn auto_is_the_smallest_sufficient_variance() {
             }
             let advice = Advice::new(&theory, depth, AUTO_REACH).unwrap();
             assert_eq!(ours.distribution, Init::Uniform, "{label}");
-            // Layers of at least 64 neurons are aligned instead of given means that cannot change sign.
+            // Layers of at least 64 sign neurons are aligned instead of given means that cannot change sign.
             let wide = Initialisation::new(&NetworkConfig { hidden: vec![64; depth], ..config.clone() }).unwrap();
             let needed = advice.smallest.as_ref().and_then(|smallest| smallest.sigma2);
-            if surrogate == Surrogate::Deterministic && needed.is_none_or(|needed| needed > 0.85) {
+            if (surrogate, neuron) == (Surrogate::Deterministic, Neuron::Sign) && needed.is_none_or(|needed| needed > 0.85) {
                 assert_eq!((wide.distribution, wide.sigma2, wide.sigma_b2), (aligned(8), Some(1.0 / 3.0), 0.0), "{label}");
                 assert!(wide.reason.contains("aligned") && wide.reason.contains(&format!("{depth} independent layers")), "{wide:?}");
             } else {

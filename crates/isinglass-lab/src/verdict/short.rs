@@ -1,7 +1,7 @@
 //! Advice in one sentence.
 
 use isinglass_theory::activation::Activation;
-use isinglass_theory::{Advice, CarriedAdvice, CarryVerdict, Model, RandomNetwork};
+use isinglass_theory::{Advice, CarriedAdvice, CarryVerdict, Model, Neuron, RandomNetwork};
 
 use isinglass_runs::words::percent;
 
@@ -12,9 +12,9 @@ pub fn advice_in_short<A: Activation>(network: &RandomNetwork<A>, advice: &Advic
     let (best, depth) = (&advice.best, layers(advice.depth));
     let place = coordinates(network, best.sigma2, best.sigma_b2);
     if let Some(reached) = advice.max_depth.filter(|&reached| reached < advice.depth as f64) {
-        // Aligned layers were derived and tried for this model.
-        let further = match network.model() {
-            Model::Deterministic => "carried fields (--carry) and aligned layers (train --init aligned) go further",
+        // What aligned layers were tried with.
+        let further = match (network.model(), network.neuron()) {
+            (Model::Deterministic, Some(Neuron::Sign)) => "carried fields (--carry) and aligned layers (train --init aligned) go further",
             _ => "carried fields go further (--carry)",
         };
         return format!(
