@@ -50,7 +50,7 @@ pub fn of_advice<A: Activation + Clone>(network: &RandomNetwork<A>, advice: &Adv
             format!("At {place} signals survive {} layers ({} depth scales), enough for {depth}.", digits(reached), digits(advice.reach))
         }
         Some(reached) => format!(
-            "Even at {place} signals survive only {} layers ({} depth scales): for {depth}, use layers that are not independent (carried fields, aligned layers) or \
+            "Even at {place} signals survive only {} layers ({} depth scales): for {depth}, use layers that are not independent, such as carried fields, or \
              normalisation.",
             digits(reached),
             digits(advice.reach)

@@ -16,7 +16,7 @@ use isinglass_chart::{Axis, Colour, Dash, Figure, Look, Marker, Panel, RefLine};
 use isinglass_runs::sweep::Sweep;
 
 const CAPTION: &str = "Test accuracy of the binary network sign(M), with ±1 weights and ±1 neurons, over the number of hidden layers. Carried networks add each layer's field to that of the layer before \
-    (`--carry on`); plain ones do not. The layers of plain networks are independent of each other, or aligned (`--init aligned`). Carried and plain networks are trained through the deterministic surrogate and by straight-through estimation, with equal data, width, epochs and optimiser.\n\n\
+    (`--carry on`); plain ones do not. The layers of plain networks are independent of each other, or aligned (`--init aligned`). Carried and plain networks are trained through the deterministic surrogate and by straight-through estimation, with equal data, width, epochs and optimiser; aligned layers have a smaller learning rate.\n\n\
     The use of depth, in one deep carried network and a plain one with aligned layers: the fraction of weights that training has flipped, layer by layer, and the accuracy that is left when the weights of one hidden layer are \
     replaced by random signs.";
 
