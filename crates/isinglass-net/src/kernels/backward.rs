@@ -73,8 +73,9 @@ pub unsafe fn backward<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: 
         // The next block of these inputs, or the first of those that follow.
         let (soon, from) = if o + depth < layer.outputs { (span, o + depth) } else { (next, 0) };
         let start = layer.means.wrapping_add(from * layer.stride + soon.first);
-        let mut ahead = Ahead::new(start, soon.rows, layer.stride, if soon.rows == 0 { 0 } else { BLOCK.min(layer.outputs - from) });
         let size = Size { rows: count, panels: layer.panels, depth };
+        let rows = if soon.rows == 0 { 0 } else { BLOCK.min(layer.outputs - from) };
+        let mut ahead = Ahead::new::<MR, NP>(start, soon.rows, layer.stride, rows, size, if has_q { 2 } else { 1 });
         // SAFETY: the caller upholds the contract. A block of BLOCK × MAX_ROWS means fits the scratch, with room for the last tile.
         unsafe {
             block::<L, MR, NP>(l, size, a(&scratch.a1), b(layer.p), c(&scratch.c1), &mut ahead);

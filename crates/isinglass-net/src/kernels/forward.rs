@@ -157,8 +157,9 @@ unsafe fn products<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: &For
         // The next block of these rows, or the first of those that follow.
         let (soon, from) = if k + depth < layer.inputs { (span, k + depth) } else { (next, 0) };
         let start = layer.means.wrapping_add(soon.first * layer.stride + from);
-        let mut ahead = Ahead::new(start, BLOCK.min(layer.inputs - from), layer.stride, soon.rows);
         let size = Size { rows, panels: layer.panels, depth };
+        let blocks = if layer.variance == VarianceRule::None { 1 } else { 2 };
+        let mut ahead = Ahead::new::<MR, NP>(start, BLOCK.min(layer.inputs - from), layer.stride, soon.rows, size, blocks);
         // SAFETY: the caller upholds the contract; a block of MAX_ROWS rows fits the scratch.
         unsafe {
             block::<L, MR, NP>(l, size, a(&scratch.a1), b(layer.x), c(&scratch.c1), &mut ahead);

@@ -52,22 +52,33 @@ pub struct Ahead {
     row_stride: usize,
     /// Rows left, with the current one.
     rows: usize,
+    /// Lines at a time.
+    share: usize,
 }
 
-/// Lines that are asked for with every tile: enough for a block to arrive while another is multiplied with a batch of 64.
-const LINES_PER_TILE: usize = 16;
+/// Terms of a tile's sums between two requests. All lines at once would have to wait for each other.
+const TERMS_PER_REQUEST: usize = 64;
 
 impl Ahead {
-    /// The first `len` numbers at `start`, and of every row after it.
+    /// The first `len` numbers at `start`, and of every row after it, during so many blocks of a size.
     #[inline(always)]
-    pub fn new(start: *const f32, len: usize, row_stride: usize, rows: usize) -> Self {
-        Self { row: start, at: 0, len, row_stride, rows }
+    pub fn new<const MR: usize, const NP: usize>(
+        start: *const f32,
+        len: usize,
+        row_stride: usize,
+        rows: usize,
+        size: Size,
+        blocks: usize,
+    ) -> Self {
+        let Size { rows: of_block, panels, depth } = size;
+        let requests = of_block.div_ceil(MR) * (panels / NP + panels % NP) * depth.div_ceil(TERMS_PER_REQUEST) * blocks;
+        Self { row: start, at: 0, len, row_stride, rows, share: (rows * len.div_ceil(LANES)).div_ceil(requests.max(1)) }
     }
 
     /// Asks for the next lines.
     #[inline(always)]
     fn ask<L: Lanes>(&mut self, l: L) {
-        for _ in 0..LINES_PER_TILE {
+        for _ in 0..self.share {
             if self.rows == 0 {
                 return;
             }
@@ -193,7 +204,6 @@ unsafe fn column_of_tiles<L: Lanes, const MR: usize, const NP: usize>(
     unsafe {
         for row in (0..rows).step_by(MR) {
             let start = c.start.add(row * LANES);
-            ahead.ask(l);
             let mut tile = zeros::<L, MR, NP>(l);
             if c.add {
                 for (i, sums) in tile.iter_mut().enumerate() {
@@ -202,7 +212,14 @@ unsafe fn column_of_tiles<L: Lanes, const MR: usize, const NP: usize>(
                     }
                 }
             }
-            let tile = accumulate::<L, MR, NP>(l, tile, depth, Broadcast { start: a.start.add(row * a.row_stride), ..a }, b);
+            let mut k = 0;
+            while k < depth {
+                let terms = TERMS_PER_REQUEST.min(depth - k);
+                let a = Broadcast { start: a.start.add(row * a.row_stride + k * a.k_stride), ..a };
+                ahead.ask(l);
+                tile = accumulate::<L, MR, NP>(l, tile, terms, a, Panels { start: b.start.add(k * LANES), ..b });
+                k += terms;
+            }
             for (i, sums) in tile.iter().enumerate() {
                 for (p, sum) in sums.iter().enumerate() {
                     l.store(start.add((p * c.rows + i) * LANES), *sum);
