@@ -27,6 +27,8 @@ use isinglass_simd::{Buffer, Error, Isa, Kernel, Lanes};
 
 /// Most rows of a chunk; a multiple of 16 and of every tile's height.
 pub const MAX_ROWS: usize = 96;
+/// Most vectors of a tile.
+const MAX_TILE: usize = 32;
 /// Inputs per block, which stays in cache.
 const BLOCK: usize = 256;
 /// Floats from row to row of the copied means: not a power of two, so that rows do not compete for the same cache sets.
@@ -46,6 +48,8 @@ pub struct Scratch {
     c1: Buffer,
     c2: Buffer,
     row_sums: Buffer,
+    /// A tile of a gradient.
+    tile: Buffer,
 }
 
 impl Scratch {
@@ -54,7 +58,7 @@ impl Scratch {
         // The last tile of a product may read and write beyond the last row.
         let a = || Buffer::new(MAX_ROWS * BLOCK_STRIDE + MAX_ROWS);
         let c = || Buffer::new((panels + 1) * MAX_ROWS * LANES);
-        Self { a1: a(), a2: a(), c1: c(), c2: c(), row_sums: Buffer::new(MAX_ROWS * LANES) }
+        Self { a1: a(), a2: a(), c1: c(), c2: c(), row_sums: Buffer::new(MAX_ROWS * LANES), tile: Buffer::new(MAX_TILE * LANES) }
     }
 }
 

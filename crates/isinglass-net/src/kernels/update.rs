@@ -214,28 +214,21 @@ const PANELS_PER_BLOCK: usize = 4;
 #[inline(always)]
 pub unsafe fn update<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: &Update, span: Span, scratch: &mut Scratch) {
     let Span { first, rows } = span;
-    let input_panels = layer.inputs.div_ceil(LANES);
     scratch.row_sums[..rows * LANES].fill(0.0);
-    let squares = scratch.row_sums.pointer();
-    // SAFETY: the caller upholds the contract.
+    let finished = Finished { gradient: scratch.tile.pointer(), squares: scratch.row_sums.pointer(), first };
+    let mut tiles = Tiles::<MR, NP>::new(span, layer.inputs.div_ceil(LANES));
+    let mut following = tiles.next();
+    Soon::new(following, 1).ask(l, layer);
+    // SAFETY: the caller upholds the contract; a tile fits the scratch.
     unsafe {
-        let mut block = 0;
-        while block < input_panels {
-            let end = input_panels.min(block + PANELS_PER_BLOCK);
-            for row in (0..rows).step_by(MR) {
-                let valid = MR.min(rows - row);
-                let mut panel = block;
-                while panel < end {
-                    if panel + NP <= end {
-                        tile::<L, MR, NP>(l, layer, first + row, valid, panel, squares.add(row * LANES));
-                        panel += NP;
-                    } else {
-                        tile::<L, MR, 1>(l, layer, first + row, valid, panel, squares.add(row * LANES));
-                        panel += 1;
-                    }
-                }
+        while let Some(place) = following {
+            following = tiles.next();
+            if place.panels == NP {
+                tile::<L, MR, NP>(l, layer, place, following, finished.gradient);
+            } else {
+                tile::<L, MR, 1>(l, layer, place, following, finished.gradient);
             }
-            block = end;
+            pass_on(l, layer, place, finished);
         }
         for row in 0..rows {
             *layer.squares.add(first + row) = sum_of_lanes(&scratch.row_sums[row * LANES..(row + 1) * LANES]);
@@ -243,85 +236,241 @@ pub unsafe fn update<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: &U
     }
 }
 
-/// A tile of the gradient, passed to the sink; the first `valid` rows are within the chunk.
+/// Where a tile lies: rows of the layer, and panels of 16 inputs.
+#[derive(Clone, Copy)]
+struct Place {
+    row: usize,
+    rows: usize,
+    panel: usize,
+    panels: usize,
+}
+
+impl Place {
+    /// The offset of a vector in the means, and in every array of their shape.
+    #[inline(always)]
+    fn at(&self, layer: &Update, i: usize, p: usize) -> usize {
+        (self.row + i) * layer.stride + (self.panel + p) * LANES
+    }
+}
+
+/// The tiles of a span, block by block of the inputs. They have `MR` rows, fewer at the end of the span, and `NP` panels or 1.
+struct Tiles<const MR: usize, const NP: usize> {
+    span: Span,
+    input_panels: usize,
+    /// The block's first panel.
+    block: usize,
+    /// The next tile's row within the span, and its panel.
+    row: usize,
+    panel: usize,
+}
+
+impl<const MR: usize, const NP: usize> Tiles<MR, NP> {
+    #[inline(always)]
+    fn new(span: Span, input_panels: usize) -> Self {
+        Self { span, input_panels, block: 0, row: 0, panel: 0 }
+    }
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Place> {
+        let mut end = self.input_panels.min(self.block + PANELS_PER_BLOCK);
+        if self.panel == end {
+            self.row += MR;
+            if self.row >= self.span.rows {
+                self.row = 0;
+                self.block = end;
+                end = self.input_panels.min(end + PANELS_PER_BLOCK);
+            }
+            self.panel = self.block;
+        }
+        if self.panel == end || self.row >= self.span.rows {
+            return None;
+        }
+        let panels = if self.panel + NP <= end { NP } else { 1 };
+        let place = Place { row: self.span.first + self.row, rows: MR.min(self.span.rows - self.row), panel: self.panel, panels };
+        self.panel += panels;
+        Some(place)
+    }
+}
+
+/// The tile that comes next. Its parameters and moments come from main memory, and are asked for a few at a time while another tile is computed: all at once would have to wait for each
+/// other.
+struct Soon {
+    place: Place,
+    /// The next row, and how many at a time.
+    i: usize,
+    share: usize,
+}
+
+impl Soon {
+    /// All of a tile in so many requests.
+    #[inline(always)]
+    fn new(place: Option<Place>, requests: usize) -> Self {
+        let place = place.unwrap_or(Place { row: 0, rows: 0, panel: 0, panels: 0 });
+        Self { place, i: 0, share: place.rows.div_ceil(requests) }
+    }
+
+    #[inline(always)]
+    fn ask<L: Lanes>(&mut self, l: L, layer: &Update) {
+        let end = self.place.rows.min(self.i + self.share);
+        while self.i < end {
+            let at = self.place.at(layer, self.i, 0);
+            for array in [layer.means, layer.theta, layer.m, layer.v] {
+                if !array.is_null() {
+                    for p in 0..self.place.panels {
+                        l.prefetch(array.wrapping_add(at + p * LANES));
+                    }
+                }
+            }
+            self.i += 1;
+        }
+    }
+}
+
+/// A tile of the gradient, written to `to` as `[row][panel][16]`.
 ///
 /// # Safety
 ///
-/// As for [`update`].
+/// As for [`update`]; `to` has room for the tile.
 #[inline(always)]
-unsafe fn tile<L: Lanes, const MR: usize, const NP: usize>(
-    l: L,
-    layer: &Update,
-    row: usize,
-    valid: usize,
-    panel: usize,
-    squares: *mut f32,
-) {
+unsafe fn tile<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: &Update, place: Place, following: Option<Place>, to: *mut f32) {
+    let mut soon = Soon::new(following, layer.panels * if layer.q.is_null() { 1 } else { 2 });
     // SAFETY: the caller upholds the contract.
     unsafe {
-        let at = |i: usize, p: usize| (row + i) * layer.stride + (panel + p) * LANES;
-        // These come from main memory, and arrive while the products are computed.
-        for array in [layer.means, layer.theta, layer.m, layer.v] {
-            if !array.is_null() {
-                for i in 0..MR {
-                    for p in 0..NP {
-                        l.prefetch(array.wrapping_add(at(i, p)));
-                    }
-                }
-            }
-        }
         let mut gradient = zeros::<L, MR, NP>(l);
         if !layer.q.is_null() {
-            gradient = over_examples::<L, MR, NP>(l, gradient, layer, layer.q, layer.transposed_square, row, panel);
+            for p in 0..layer.panels {
+                gradient = over_panel::<L, MR, NP>(l, gradient, layer, layer.q, layer.transposed_square, place, p);
+                soon.ask(l, layer);
+            }
             for (i, sums) in gradient.iter_mut().enumerate() {
-                if i < valid {
+                if i < place.rows {
                     for (p, sum) in sums.iter_mut().enumerate() {
-                        *sum = l.mul(*sum, l.load(layer.means.add(at(i, p))));
+                        *sum = l.mul(*sum, l.load(layer.means.add(place.at(layer, i, p))));
                     }
                 }
             }
         }
-        gradient = over_examples::<L, MR, NP>(l, gradient, layer, layer.p, layer.transposed, row, panel);
+        for p in 0..layer.panels {
+            gradient = over_panel::<L, MR, NP>(l, gradient, layer, layer.p, layer.transposed, place, p);
+            soon.ask(l, layer);
+        }
         for (i, sums) in gradient.iter().enumerate() {
-            if i < valid {
-                let total = squares.add(i * LANES);
-                for (p, &sum) in sums.iter().enumerate() {
-                    l.store(total, l.fma(sum, sum, l.load(total)));
-                    match layer.sink {
-                        Sink::Measure => {}
-                        Sink::Keep => l.store(layer.gradient.add(at(i, p)), sum),
-                        Sink::Step(how) => step(l, layer, how, at(i, p), sum),
-                    }
-                }
+            for (p, &sum) in sums.iter().enumerate() {
+                l.store(to.add((i * NP + p) * LANES), sum);
             }
         }
     }
 }
 
-/// Adds the products of a factor with inputs, over all examples.
+/// Adds the products of a factor with inputs, over the examples of a panel.
 ///
 /// # Safety
 ///
 /// As for [`update`].
 #[inline(always)]
-unsafe fn over_examples<L: Lanes, const MR: usize, const NP: usize>(
+unsafe fn over_panel<L: Lanes, const MR: usize, const NP: usize>(
     l: L,
-    mut tile: Tile<L, MR, NP>,
+    tile: Tile<L, MR, NP>,
     layer: &Update,
     factor: *const f32,
     inputs: *const f32,
-    row: usize,
+    place: Place,
     panel: usize,
 ) -> Tile<L, MR, NP> {
     // SAFETY: the caller upholds the contract.
     unsafe {
-        for p in 0..layer.panels {
-            let a = Broadcast { start: factor.add((p * layer.out_rows + row) * LANES), row_stride: LANES, k_stride: 1 };
-            let b = Panels { start: inputs.add((panel * layer.capacity + p * LANES) * LANES), panel_stride: layer.capacity * LANES };
-            tile = accumulate::<L, MR, NP>(l, tile, LANES, a, b);
+        let a = Broadcast { start: factor.add((panel * layer.out_rows + place.row) * LANES), row_stride: LANES, k_stride: 1 };
+        let start = inputs.add((place.panel * layer.capacity + panel * LANES) * LANES);
+        let b = Panels { start, panel_stride: layer.capacity * LANES };
+        accumulate::<L, MR, NP>(l, tile, LANES, a, b)
+    }
+}
+
+/// A finished tile of the gradient, in cache, and the sums of the span that it belongs to.
+#[derive(Clone, Copy)]
+struct Finished {
+    /// `[row][panel][16]`.
+    gradient: *mut f32,
+    /// `[row][16]`: sums of squared gradients, from the span's first row on.
+    squares: *mut f32,
+    first: usize,
+}
+
+/// Passes a tile to the sink. What the sink does is written out case by case, so that each has a loop of its own, without a decision per vector.
+///
+/// # Safety
+///
+/// As for [`update`]; the tile at `place` is finished.
+#[inline(always)]
+unsafe fn pass_on<L: Lanes>(l: L, layer: &Update, place: Place, finished: Finished) {
+    // SAFETY: the caller upholds the contract.
+    unsafe {
+        match layer.sink {
+            Sink::Measure => each(l, layer, place, finished, Sink::Measure),
+            Sink::Keep => each(l, layer, place, finished, Sink::Keep),
+            Sink::Step(how) => match how.rule {
+                Rule::Adam { rate, root } => by_rule(l, layer, place, finished, Step { rule: Rule::Adam { rate, root }, ..how }),
+                Rule::Sgd { rate } => by_rule(l, layer, place, finished, Step { rule: Rule::Sgd { rate }, ..how }),
+                Rule::Momentum { rate } => by_rule(l, layer, place, finished, Step { rule: Rule::Momentum { rate }, ..how }),
+                Rule::Rmsprop { rate } => by_rule(l, layer, place, finished, Step { rule: Rule::Rmsprop { rate }, ..how }),
+            },
         }
     }
-    tile
+}
+
+/// # Safety
+///
+/// As for [`pass_on`].
+#[inline(always)]
+unsafe fn by_rule<L: Lanes>(l: L, layer: &Update, place: Place, finished: Finished, how: Step) {
+    use Parametrisation::{Clip, Free, ScaledClip, Sign, Tanh};
+    // SAFETY: the caller upholds the contract.
+    unsafe {
+        match how.parametrisation {
+            Free => each(l, layer, place, finished, Sink::Step(Step { parametrisation: Free, ..how })),
+            Clip => each(l, layer, place, finished, Sink::Step(Step { parametrisation: Clip, ..how })),
+            ScaledClip => each(l, layer, place, finished, Sink::Step(Step { parametrisation: ScaledClip, ..how })),
+            Tanh => each(l, layer, place, finished, Sink::Step(Step { parametrisation: Tanh, ..how })),
+            Sign => each(l, layer, place, finished, Sink::Step(Step { parametrisation: Sign, ..how })),
+        }
+    }
+}
+
+/// All vectors of a tile.
+///
+/// # Safety
+///
+/// As for [`pass_on`].
+#[inline(always)]
+unsafe fn each<L: Lanes>(l: L, layer: &Update, place: Place, finished: Finished, sink: Sink) {
+    let (kept, parameters) = (layer.gradient, Parameters { means: layer.means, theta: layer.theta, m: layer.m, v: layer.v });
+    // SAFETY: the caller upholds the contract.
+    unsafe {
+        for i in 0..place.rows {
+            let at = place.at(layer, i, 0);
+            let total = finished.squares.add((place.row - finished.first + i) * LANES);
+            let mut squares = l.load(total);
+            for p in 0..place.panels {
+                let gradient = l.load(finished.gradient.add((i * place.panels + p) * LANES));
+                squares = l.fma(gradient, gradient, squares);
+                match sink {
+                    Sink::Measure => {}
+                    Sink::Keep => l.store(kept.add(at + p * LANES), gradient),
+                    Sink::Step(how) => step(l, parameters, how, at + p * LANES, gradient),
+                }
+            }
+            l.store(total, squares);
+        }
+    }
+}
+
+/// A layer's parameters and the optimiser's averages; null where it has none.
+#[derive(Clone, Copy)]
+struct Parameters {
+    means: *mut f32,
+    theta: *mut f32,
+    m: *mut f32,
+    v: *mut f32,
 }
 
 /// Moves 16 parameters.
@@ -330,7 +479,7 @@ unsafe fn over_examples<L: Lanes, const MR: usize, const NP: usize>(
 ///
 /// As for [`update`].
 #[inline(always)]
-unsafe fn step<L: Lanes>(l: L, layer: &Update, how: Step, at: usize, gradient: L::Floats) {
+unsafe fn step<L: Lanes>(l: L, layer: Parameters, how: Step, at: usize, gradient: L::Floats) {
     let Step { rule, parametrisation, betas, decay } = how;
     let decayed = |x: L::Floats| if decay > 0.0 { l.fma(x, l.splat(-decay), x) } else { x };
     // SAFETY: the caller upholds the contract.
