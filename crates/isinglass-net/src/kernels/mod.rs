@@ -30,7 +30,7 @@ pub const MAX_ROWS: usize = 96;
 /// Most vectors of a tile.
 const MAX_TILE: usize = 32;
 /// Inputs per block, which stays in cache.
-const BLOCK: usize = 256;
+const BLOCK: usize = 128;
 /// Floats from row to row of the copied means: not a power of two, so that rows do not compete for the same cache sets.
 const BLOCK_STRIDE: usize = BLOCK + LANES;
 
