@@ -60,7 +60,7 @@ pub struct Ahead {
 const TERMS_PER_REQUEST: usize = 64;
 
 impl Ahead {
-    /// The first `len` numbers at `start`, and of every row after it, during so many blocks of a size.
+    /// The first `len` numbers at `start`, and of every row after it, while `blocks` products of a `size` are computed.
     #[inline(always)]
     pub fn new<const MR: usize, const NP: usize>(
         start: *const f32,

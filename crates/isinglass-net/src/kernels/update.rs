@@ -7,7 +7,7 @@ use isinglass_simd::{LANES, Lanes, Scalar};
 use super::forward::{sign, sum_of_lanes};
 use super::math::{flush, tanh};
 use super::product::{Broadcast, Panels, Tile, accumulate, zeros};
-use super::{Scratch, Span};
+use super::{MAX_TILE, Scratch, Span};
 use crate::parametrisation::{Betas, Parametrisation};
 
 /// How a gradient becomes a step.
@@ -213,6 +213,7 @@ const PANELS_PER_BLOCK: usize = 4;
 /// touches the rows of the span.
 #[inline(always)]
 pub unsafe fn update<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: &Update, span: Span, scratch: &mut Scratch) {
+    const { assert!(MR * NP <= MAX_TILE, "a tile fits the scratch") };
     let Span { first, rows } = span;
     scratch.row_sums[..rows * LANES].fill(0.0);
     let finished = Finished { gradient: scratch.tile.pointer(), squares: scratch.row_sums.pointer(), first };
@@ -302,7 +303,7 @@ struct Soon {
 }
 
 impl Soon {
-    /// All of a tile in so many requests.
+    /// A tile, in `requests` requests.
     #[inline(always)]
     fn new(place: Option<Place>, requests: usize) -> Self {
         let place = place.unwrap_or(Place { row: 0, rows: 0, panel: 0, panels: 0 });
