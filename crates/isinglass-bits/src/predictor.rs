@@ -383,7 +383,7 @@ impl<const IMAGES: usize> Workspace<IMAGES> {
         let isa = plan.isa;
         isa.arrange(images, plan.inputs, &mut self.images);
         for (index, network) in plan.networks.iter().enumerate() {
-            isa.deficits(&network.input, &self.images, &mut self.counts);
+            isa.deficits(&network.input, &self.images, &mut self.counts, &mut self.scratch);
             isa.compare(&self.counts[..network.input_limits.len() * IMAGES], &network.input_limits, &mut self.spins);
             for PlannedLayer { panels, limits, carries } in &network.hidden {
                 let used = limits.len() * IMAGES;

@@ -72,18 +72,15 @@ impl BytePanels {
 /// Inputs that share a table of sums.
 #[cfg(target_arch = "x86_64")]
 pub const SIX: usize = 6;
-/// Tables in a block.
-#[cfg(target_arch = "x86_64")]
-pub const BLOCK: usize = 8;
 
-/// Weights for bytes as indices into tables of sums: for every 64 neurons and every six inputs a byte per neuron, in blocks of eight. Neurons 0 to 31 have the even bytes and 32 to 63
-/// the odd ones; the fifth and sixth input have the least bits and the first four follow. `[panel][block]`.
+/// Weights for bytes as indices into tables of sums: for every 64 neurons and every six inputs a byte per neuron, `[panel][six]`. The fifth and sixth input have the least bits and the
+/// first four follow. Neurons 0 to 31 have the even bytes and 32 to 63 the odd ones, in the order that [`IndexPanels::place`] gives.
 #[cfg(target_arch = "x86_64")]
 pub struct IndexPanels {
-    /// `[panel][block]`.
-    pub weights: Vec<IndexBlock>,
-    /// Blocks of a panel.
-    pub blocks: usize,
+    /// `[panel][six]`.
+    pub weights: Vec<Indices>,
+    /// Vectors of indices of a panel.
+    pub sixes: usize,
     /// Groups of 16 neurons in all panels.
     pub groups: usize,
 }
@@ -92,21 +89,29 @@ pub struct IndexPanels {
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
-pub struct IndexBlock(pub [[u8; 64]; BLOCK]);
+pub struct Indices(pub [u8; 64]);
 
 #[cfg(target_arch = "x86_64")]
 impl IndexPanels {
     pub fn new(matrix: &BitMatrix) -> Self {
-        let (blocks, panels) = (matrix.columns().div_ceil(SIX * BLOCK), matrix.rows().div_ceil(64));
-        let mut weights = vec![IndexBlock([[0; 64]; BLOCK]); panels * blocks];
+        let (sixes, panels) = (matrix.columns().div_ceil(SIX), matrix.rows().div_ceil(64));
+        let mut weights = vec![Indices([0; 64]); panels * sixes];
         for row in 0..matrix.rows() {
-            let (bytes, place) = (matrix.row(row), row % 32 * 2 + row % 64 / 32);
+            let (bytes, place) = (matrix.row(row), Self::place(row % 64));
             for column in (0..matrix.columns()).filter(|column| bytes[column / 8] >> (column % 8) & 1 == 1) {
-                let IndexBlock(block) = &mut weights[row / 64 * blocks + column / (SIX * BLOCK)];
-                block[column / SIX % BLOCK][place] |= 1 << ((column % SIX + 2) % SIX);
+                let Indices(indices) = &mut weights[row / 64 * sixes + column / SIX];
+                indices[place] |= 1 << ((column % SIX + 2) % SIX);
             }
         }
-        Self { weights, blocks, groups: 4 * panels }
+        Self { weights, sixes, groups: 4 * panels }
+    }
+
+    /// The byte of one of 64 neurons. Pairs of vectors of 16-bit sums are interleaved at the end, by `vpunpcklwd` for the first of two groups and `vpunpckhwd` for the second: each takes
+    /// four words of every eight.
+    fn place(neuron: usize) -> usize {
+        let (group, lane) = (neuron / GROUP, neuron % GROUP);
+        let word = lane / 4 * 8 + group % 2 * 4 + lane % 4;
+        2 * word + group / 2
     }
 }
 
@@ -120,6 +125,7 @@ pub fn words_of(columns: usize) -> usize {
 /// The borders of images are black, and a product with 0 adds nothing.
 pub fn leave_out_zeros<const ROWS: usize>(words: &mut Vec<[u32; ROWS]>, places: &mut Vec<u32>) {
     places.clear();
+    places.reserve(words.len());
     let mut place = 0;
     words.retain(|words| {
         let is_used = words.iter().any(|&word| word != 0);

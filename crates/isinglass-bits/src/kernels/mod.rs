@@ -187,7 +187,7 @@ impl Isa {
         match self.0 {
             // SAFETY: as in `mismatches`.
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx512(_) => unsafe { avx512::tabulate(images, inputs, &mut arranged.tables) },
+            Kind::Avx512(_) => unsafe { arranged.sixes.arrange(images, inputs) },
             _ => {
                 layout::interleave(images, inputs, &mut arranged.quads);
                 layout::leave_out_zeros(&mut arranged.quads, &mut arranged.places);
@@ -195,14 +195,22 @@ impl Isa {
         }
     }
 
-    /// Minus the sums of weights times bytes, as [`scalar::deficits`].
-    pub(crate) fn deficits<const IMAGES: usize>(self, weights: &ByteWeights, images: &Images<IMAGES>, counts: &mut [Counts]) {
+    /// Minus the sums of weights times bytes, as [`scalar::deficits`]. `scratch` is for the kernel to use.
+    pub(crate) fn deficits<const IMAGES: usize>(
+        self,
+        weights: &ByteWeights,
+        images: &Images<IMAGES>,
+        counts: &mut [Counts],
+        scratch: &mut Scratch<IMAGES>,
+    ) {
         let Images { totals, .. } = images;
         let quads = Quads { places: &images.places, values: &images.quads };
         match (self.0, weights) {
             // SAFETY: as in `mismatches`.
             #[cfg(target_arch = "x86_64")]
-            (Kind::Avx512(_), ByteWeights::Indices(panels)) => unsafe { avx512::deficits(panels, &images.tables, totals, counts) },
+            (Kind::Avx512(_), ByteWeights::Indices(panels)) => unsafe {
+                avx512::deficits(panels, &images.sixes, totals, counts, &mut scratch.sums);
+            },
             #[cfg(target_arch = "x86_64")]
             (Kind::Avx2(_), ByteWeights::Quads(panels)) => unsafe { avx2::deficits(panels, quads, totals, counts) },
             #[cfg(target_arch = "aarch64")]
@@ -211,6 +219,8 @@ impl Isa {
             #[cfg(target_arch = "x86_64")]
             _ => unreachable!("laid out for another instruction set"),
         }
+        // Only AVX-512 has a use for it.
+        let _ = scratch;
     }
 
     /// Turns counts, `[group][image]`, into spins: +1 where they are at most the limits. 32 spins of every image, then the next.
@@ -252,7 +262,7 @@ pub(crate) struct Images<const IMAGES: usize> {
     /// Where they are in an image.
     places: Vec<u32>,
     #[cfg(target_arch = "x86_64")]
-    tables: Vec<avx512::Tables<IMAGES>>,
+    sixes: avx512::Sixes,
 }
 
 impl<const IMAGES: usize> Default for Images<IMAGES> {
@@ -262,7 +272,7 @@ impl<const IMAGES: usize> Default for Images<IMAGES> {
             quads: Vec::new(),
             places: Vec::new(),
             #[cfg(target_arch = "x86_64")]
-            tables: Vec::new(),
+            sixes: avx512::Sixes::default(),
         }
     }
 }
@@ -286,4 +296,6 @@ impl<'a, const IMAGES: usize> Quads<'a, IMAGES> {
 pub(crate) struct Scratch<const IMAGES: usize> {
     #[cfg(target_arch = "x86_64")]
     tables: Vec<[avx2::Tables; IMAGES]>,
+    #[cfg(target_arch = "x86_64")]
+    sums: Vec<avx512::Table>,
 }

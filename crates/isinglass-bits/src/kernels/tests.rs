@@ -62,6 +62,28 @@ fn differing_spins_are_counted() {
     }
 }
 
+/// Compares the sums of weights and bytes of every instruction set with sums written out.
+fn check_weighted_bytes<const IMAGES: usize>(matrix: &BitMatrix, images: &[Vec<u8>; IMAGES]) {
+    let columns = matrix.columns();
+    for isa in Isa::available() {
+        let panels = isa.byte_panels(matrix);
+        let mut counts = vec![[-1; GROUP]; panels.groups() * IMAGES];
+        let (mut arranged, mut scratch) = (Images::<IMAGES>::default(), Scratch::default());
+        // What other images left behind does not matter.
+        for images in [vec![255; IMAGES * columns], images.concat()] {
+            isa.arrange(&images, columns, &mut arranged);
+            isa.deficits(&panels, &arranged, &mut counts, &mut scratch);
+        }
+        for row in 0..matrix.rows() {
+            for (image, bytes) in images.iter().enumerate() {
+                let sum: i64 = bytes.iter().enumerate().map(|(i, &byte)| i64::from(byte) * i64::from(matrix.spin(row, i))).sum();
+                let found = counts[row / GROUP * IMAGES + image][row % GROUP];
+                assert_eq!(i64::from(found), -sum, "{} {}×{columns}, row {row}, image {image}", isa.name(), matrix.rows());
+            }
+        }
+    }
+}
+
 #[test]
 fn weighted_bytes_are_summed() {
     let mut bits = Bits(2);
@@ -71,26 +93,37 @@ fn weighted_bytes_are_summed() {
                 // Black at the beginning and, of seven rounds of 16, in three: in all images, or in all but one byte of one.
                 let is_black = |column: usize| columns > 100 && (column < 20 || column / 16 % 7 < 3 && !column.is_multiple_of(97));
                 let value = |image: usize, random: u8| if image == 1 { 255 } else { random };
-                let images: Vec<Vec<u8>> = (0..IMAGES)
-                    .map(|image| (0..columns).map(|i| if is_black(i) { 0 } else { value(image, bits.next() as u8) }).collect())
-                    .collect();
-                for isa in Isa::available() {
-                    let panels = isa.byte_panels(&matrix);
-                    let mut counts = vec![[-1; GROUP]; panels.groups() * IMAGES];
-                    let mut arranged = Images::<IMAGES>::default();
-                    isa.arrange(&images.concat(), columns, &mut arranged);
-                    isa.deficits(&panels, &arranged, &mut counts);
-                    for row in 0..matrix.rows() {
-                        for (image, bytes) in images.iter().enumerate() {
-                            let sum: i64 =
-                                bytes.iter().enumerate().map(|(i, &byte)| i64::from(byte) * i64::from(matrix.spin(row, i))).sum();
-                            let found = counts[row / GROUP * IMAGES + image][row % GROUP];
-                            assert_eq!(i64::from(found), -sum, "{} {rows}×{columns}, row {row}, image {image}", isa.name());
-                        }
-                    }
-                }
+                let images: [Vec<u8>; IMAGES] = core::array::from_fn(|image| {
+                    (0..columns).map(|i| if is_black(i) { 0 } else { value(image, bits.next() as u8) }).collect()
+                });
+                check_weighted_bytes(&matrix, &images);
             }
         }
+    }
+}
+
+/// Tiles of 1 and of 8 images: black but for a picture in the middle, but for a single byte, and everywhere.
+#[test]
+fn black_borders_and_black_images_add_nothing() {
+    let mut bits = Bits(3);
+    for (rows, side) in [(1, 1), (17, 5), (64, 19), (100, 28), (65, 31)] {
+        let columns = side * side;
+        let matrix = BitMatrix::from_fn(rows, columns, |_, _| bits.next() & 1 == 1);
+        let border = side / 5;
+        let is_inside = |i: usize| i % side >= border && i % side + border < side && i / side >= border && i / side + border < side;
+        let mut image = |is_used: &dyn Fn(usize) -> bool| -> Vec<u8> {
+            (0..columns).map(|i| if is_used(i) { bits.next() as u8 | 1 } else { 0 }).collect()
+        };
+        for place in [0, columns / 2, columns - 1] {
+            check_weighted_bytes(&matrix, &[image(&|i| i == place)]);
+            let mut tile: [Vec<u8>; 8] = core::array::from_fn(|_| vec![0; columns]);
+            tile[place % 8] = image(&|i| i == place);
+            check_weighted_bytes(&matrix, &tile);
+        }
+        check_weighted_bytes(&matrix, &[image(&is_inside)]);
+        check_weighted_bytes(&matrix, &core::array::from_fn::<_, 8, _>(|_| image(&is_inside)));
+        check_weighted_bytes(&matrix, &[vec![0; columns]]);
+        check_weighted_bytes(&matrix, &core::array::from_fn::<_, 8, _>(|_| vec![0; columns]));
     }
 }
 
