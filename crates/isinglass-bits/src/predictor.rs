@@ -354,6 +354,8 @@ struct Workspace<const IMAGES: usize> {
     images: Images<IMAGES>,
     /// The spins of a layer: 32 of each row, then the next 32.
     spins: Vec<[u32; IMAGES]>,
+    /// Those of the next layer.
+    next: Vec<[u32; IMAGES]>,
     counts: Vec<Counts>,
     /// The counts of the layer before, if a layer carries; otherwise empty.
     carried: Vec<Counts>,
@@ -369,6 +371,7 @@ impl<const IMAGES: usize> Workspace<IMAGES> {
         let mut workspace = Self {
             images: Images::default(),
             spins: vec![[0; IMAGES]; words_of(groups * GROUP)],
+            next: vec![[0; IMAGES]; words_of(groups * GROUP)],
             counts: vec![[0; GROUP]; groups * IMAGES],
             carried: vec![[0; GROUP]; if carries { groups * IMAGES } else { 0 }],
             scratch: Scratch::default(),
@@ -386,15 +389,20 @@ impl<const IMAGES: usize> Workspace<IMAGES> {
             isa.deficits(&network.input, &self.images, &mut self.counts, &mut self.scratch);
             isa.compare(&self.counts[..network.input_limits.len() * IMAGES], &network.input_limits, &mut self.spins);
             for PlannedLayer { panels, limits, carries } in &network.hidden {
-                let used = limits.len() * IMAGES;
+                let (inputs, used) = (&self.spins[..panels.words], limits.len() * IMAGES);
                 if *carries {
                     core::mem::swap(&mut self.counts, &mut self.carried);
                 }
-                isa.mismatches(panels, &self.spins[..panels.words], &mut self.counts, &mut self.scratch);
-                if *carries {
-                    isa.carry(&mut self.counts[..used], &self.carried[..used]);
+                if self.carried.is_empty() {
+                    isa.neurons((panels, limits), inputs, &mut self.counts, &mut self.next, &mut self.scratch);
+                } else {
+                    isa.mismatches(panels, inputs, &mut self.counts, &mut self.scratch);
+                    if *carries {
+                        isa.carry(&mut self.counts[..used], &self.carried[..used]);
+                    }
+                    isa.compare(&self.counts[..used], limits, &mut self.next);
                 }
-                isa.compare(&self.counts[..used], limits, &mut self.spins);
+                core::mem::swap(&mut self.spins, &mut self.next);
             }
             isa.mismatches(&network.output, &self.spins[..network.output.words], &mut self.counts, &mut self.scratch);
             for (image, sums) in sums.chunks_exact_mut(plan.sums_per_row()).enumerate() {

@@ -149,13 +149,9 @@ impl<const ROWS: usize> Workspace<ROWS> {
         }
     }
 
-    fn count(&mut self, plan: &Plan, rows: &[u8]) {
+    fn sums(&mut self, plan: &Plan, rows: &[u8], sums: &mut [i32]) {
         interleave(rows, plan.inputs.div_ceil(8), &mut self.inputs);
         plan.isa.mismatches(&plan.panels, &self.inputs, &mut self.counts, &mut self.scratch);
-    }
-
-    fn sums(&mut self, plan: &Plan, rows: &[u8], sums: &mut [i32]) {
-        self.count(plan, rows);
         for (row, sums) in sums.chunks_exact_mut(plan.neurons).enumerate() {
             for (sums, counts) in sums.chunks_mut(GROUP).zip(self.counts.iter().skip(row).step_by(ROWS)) {
                 for (sum, count) in sums.iter_mut().zip(counts) {
@@ -166,8 +162,9 @@ impl<const ROWS: usize> Workspace<ROWS> {
     }
 
     fn neurons(&mut self, plan: &Plan, rows: &[u8], neurons: &mut [u8]) {
-        self.count(plan, rows);
-        plan.isa.compare(&self.counts[..plan.limits.len() * ROWS], &plan.limits, &mut self.neurons);
+        interleave(rows, plan.inputs.div_ceil(8), &mut self.inputs);
+        let Self { inputs, neurons: words, counts, scratch } = self;
+        plan.isa.neurons((&plan.panels, &plan.limits), inputs, counts, words, scratch);
         for (row, bytes) in neurons.chunks_exact_mut(plan.neurons.div_ceil(8)).enumerate() {
             let (whole, rest) = bytes.as_chunks_mut::<4>();
             let mut words = self.neurons.iter().map(|words| words[row].to_le_bytes());

@@ -16,29 +16,59 @@ use super::layout::{Counts, GROUP, IndexPanels, Indices, SIX, SpinPanels};
 /// See [`super::scalar::mismatches`].
 #[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq")]
 pub fn mismatches<const IMAGES: usize>(panels: &SpinPanels, inputs: &[[u32; IMAGES]], counts: &mut [Counts]) {
+    for (panel, counts) in panels.weights.chunks_exact(panels.panel).zip(counts.as_chunks_mut().0) {
+        count::<IMAGES, false>(panel, inputs, counts, &[0; GROUP], &mut [0; IMAGES]);
+    }
+}
+
+/// [`mismatches`], compared with limits as by [`super::compare::Compare`]. The counts stay in registers.
+#[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq")]
+pub fn neurons<const IMAGES: usize>(panels: &SpinPanels, inputs: &[[u32; IMAGES]], limits: &[Counts], spins: &mut [[u32; IMAGES]]) {
+    for (group, (panel, limits)) in panels.weights.chunks_exact(panels.panel).zip(limits).enumerate() {
+        let mut halves = [0; IMAGES];
+        count::<IMAGES, true>(panel, inputs, &mut [[0; GROUP]; IMAGES], limits, &mut halves);
+        let words = &mut spins[group / 2];
+        for (word, half) in words.iter_mut().zip(halves) {
+            *word = if group % 2 == 0 { half } else { *word | half << 16 };
+        }
+    }
+}
+
+/// Counts how many inputs of every image differ from the weights of 16 neurons, or, if `COMPARE`, finds where these counts are at most the limits: a bit per neuron.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq")]
+fn count<const IMAGES: usize, const COMPARE: bool>(
+    panel: &[u8],
+    inputs: &[[u32; IMAGES]],
+    counts: &mut [Counts; IMAGES],
+    limits: &Counts,
+    within: &mut [u32; IMAGES],
+) {
     // No closures here: they would not be compiled for these instructions.
     let (input_blocks, input_rest) = inputs.as_chunks::<4>();
-    for (panel, counts) in panels.weights.chunks_exact(panels.panel).zip(counts.chunks_exact_mut(IMAGES)) {
-        let (blocks, rest) = panel.as_chunks::<64>().0.as_chunks::<4>();
-        let mut twos = [_mm512_setzero_si512(); IMAGES];
-        let mut odd = [_mm512_setzero_si512(); IMAGES];
-        for ([first, second, third, fourth], [a, b, c, d]) in blocks.iter().zip(input_blocks) {
-            // Two pairs, because the parity of one ends in another register than it began: of two, in the same.
-            let (first, second) = (load(first), load(second));
-            for image in 0..IMAGES {
-                (twos[image], odd[image]) = with_pair(twos[image], odd[image], [first, second], [a[image], b[image]]);
-            }
-            let (third, fourth) = (load(third), load(fourth));
-            for image in 0..IMAGES {
-                (twos[image], odd[image]) = with_pair(twos[image], odd[image], [third, fourth], [c[image], d[image]]);
-            }
-        }
+    let (blocks, rest) = panel.as_chunks::<64>().0.as_chunks::<4>();
+    let mut twos = [_mm512_setzero_si512(); IMAGES];
+    let mut odd = [_mm512_setzero_si512(); IMAGES];
+    for ([first, second, third, fourth], [a, b, c, d]) in blocks.iter().zip(input_blocks) {
+        // Two pairs, because the parity of one ends in another register than it began: of two, in the same.
+        let (first, second) = (load(first), load(second));
         for image in 0..IMAGES {
-            let mut sum = _mm512_add_epi32(_mm512_add_epi32(twos[image], twos[image]), _mm512_popcnt_epi32(odd[image]));
-            for (weights, words) in rest.iter().zip(input_rest) {
-                let differing = _mm512_xor_si512(load(weights), _mm512_set1_epi32(words[image] as i32));
-                sum = _mm512_add_epi32(sum, _mm512_popcnt_epi32(differing));
-            }
+            (twos[image], odd[image]) = with_pair(twos[image], odd[image], [first, second], [a[image], b[image]]);
+        }
+        let (third, fourth) = (load(third), load(fourth));
+        for image in 0..IMAGES {
+            (twos[image], odd[image]) = with_pair(twos[image], odd[image], [third, fourth], [c[image], d[image]]);
+        }
+    }
+    for image in 0..IMAGES {
+        let mut sum = _mm512_add_epi32(_mm512_add_epi32(twos[image], twos[image]), _mm512_popcnt_epi32(odd[image]));
+        for (weights, words) in rest.iter().zip(input_rest) {
+            let differing = _mm512_xor_si512(load(weights), _mm512_set1_epi32(words[image] as i32));
+            sum = _mm512_add_epi32(sum, _mm512_popcnt_epi32(differing));
+        }
+        if COMPARE {
+            within[image] = u32::from(_mm512_cmple_epi32_mask(sum, load_counts(limits)));
+        } else {
             store(&mut counts[image], sum);
         }
     }

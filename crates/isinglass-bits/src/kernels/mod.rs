@@ -170,6 +170,26 @@ impl Isa {
         let _ = scratch;
     }
 
+    /// The neurons of a layer on spins: [`Isa::mismatches`], then [`Isa::compare`]. `counts` and `scratch` are for the kernels to use.
+    pub(crate) fn neurons<const IMAGES: usize>(
+        self,
+        (panels, limits): (&SpinPanels, &[Counts]),
+        inputs: &[[u32; IMAGES]],
+        counts: &mut [Counts],
+        spins: &mut [[u32; IMAGES]],
+        scratch: &mut Scratch<IMAGES>,
+    ) {
+        match self.0 {
+            // SAFETY: as in `mismatches`.
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx512(_) => unsafe { avx512::neurons(panels, inputs, limits, spins) },
+            _ => {
+                self.mismatches(panels, inputs, counts, scratch);
+                self.compare(&counts[..limits.len() * IMAGES], limits, spins);
+            }
+        }
+    }
+
     /// Lays weights out for [`Isa::deficits`].
     pub(crate) fn byte_panels(self, matrix: &BitMatrix) -> ByteWeights {
         match self.0 {

@@ -35,6 +35,31 @@ fn interleaved(words: usize, word: impl Fn(usize, usize) -> u32) -> Vec<[u32; IM
     (0..words).map(|index| core::array::from_fn(|image| word(image, index))).collect()
 }
 
+/// Compares neurons with counts at limits that are reached exactly, just missed, or out of reach.
+fn check_neurons(isa: Isa, panels: &SpinPanels, inputs: &[[u32; IMAGES]], counts: &[Counts], rows: usize) {
+    let limits: Vec<Counts> = (0..rows.div_ceil(GROUP))
+        .map(|group| {
+            let limit = |lane: usize| counts[group * IMAGES + lane % IMAGES][lane] - (lane % 2) as i32;
+            core::array::from_fn(|lane| if group * GROUP + lane < rows { limit(lane) } else { i32::MIN })
+        })
+        .collect();
+    let mut spins = vec![[u32::MAX; IMAGES]; words_of(rows)];
+    let mut working_memory = vec![[0; GROUP]; panels.groups * IMAGES];
+    isa.neurons((panels, &limits), inputs, &mut working_memory, &mut spins, &mut Scratch::default());
+    for neuron in 0..32 * spins.len() {
+        for image in 0..IMAGES {
+            let (group, lane) = (neuron / GROUP, neuron % GROUP);
+            let expected = neuron < rows && counts[group * IMAGES + image][lane] <= limits[group][lane];
+            assert_eq!(
+                spins[neuron / 32][image] >> (neuron % 32) & 1 == 1,
+                expected,
+                "{} neuron {neuron} of {rows}, image {image}",
+                isa.name()
+            );
+        }
+    }
+}
+
 #[test]
 fn differing_spins_are_counted() {
     let mut bits = Bits(1);
@@ -49,6 +74,7 @@ fn differing_spins_are_counted() {
                     let panels = isa.spin_panels(&matrix);
                     let mut counts = vec![[-1; GROUP]; panels.groups * IMAGES];
                     isa.mismatches(&panels, &inputs, &mut counts, &mut Scratch::default());
+                    check_neurons(isa, &panels, &inputs, &counts, *rows);
                     for row in 0..matrix.rows() {
                         for image in 0..IMAGES {
                             let expected = (0..columns).filter(|&column| matrix.spin(row, column) != images.spin(image, column)).count();
