@@ -1,4 +1,4 @@
-//! `cargo bench -p isinglass-bits [-- [--quick] [--layers | --networks]]`: layers and networks on every instruction set, alternating with PyTorch and onnxruntime.
+//! `cargo bench -p isinglass-bits [-- [--quick] [--layers | --networks] [--one-thread] [--no-scalar]]`: layers and networks on every instruction set, alternating with PyTorch and onnxruntime.
 //!
 //! `partner.py` runs the other libraries and says what to install; `ISINGLASS_PYTHON` names the interpreters, separated as in `PATH`. Without it only isinglass is measured.
 //! Every round measures each side, and how fast this machine can count bits, by the best of a few slices, shorter than the scheduler's where possible.
@@ -148,6 +148,8 @@ fn side_by_side(workers: &mut [Worker], each: usize) -> f64 {
 struct Plan {
     rounds: usize,
     slices: usize,
+    /// Whether the scalar kernels are measured too.
+    scalar: bool,
 }
 
 /// Seconds of a slice.
@@ -157,8 +159,9 @@ const SLICE_OF_THREADS: f64 = 0.02;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
-    if let Some(unknown) = arguments.iter().find(|argument| !["--quick", "--layers", "--networks"].contains(&argument.as_str())) {
-        eprintln!("unknown argument {unknown}: there are --quick, --layers and --networks");
+    const KNOWN: [&str; 5] = ["--quick", "--layers", "--networks", "--one-thread", "--no-scalar"];
+    if let Some(unknown) = arguments.iter().find(|argument| !KNOWN.contains(&argument.as_str())) {
+        eprintln!("unknown argument {unknown}: there are {}", KNOWN.join(", "));
         std::process::exit(2);
     }
     let has = |name: &str| arguments.iter().any(|argument| argument == name);
@@ -171,7 +174,8 @@ fn main() {
         let other = if case.sizes.len() == 2 { "--networks" } else { "--layers" };
         !has(other) && (!quick || case.products() < 2e9) && (!case.mnist || has_mnist)
     };
-    let plan = if quick { Plan { rounds: 5, slices: 5 } } else { Plan { rounds: 25, slices: 8 } };
+    let scalar = !has("--no-scalar");
+    let plan = if quick { Plan { rounds: 5, slices: 5, scalar } } else { Plan { rounds: 25, slices: 8, scalar } };
     let mut partners = Partner::start_all();
     if partners.is_empty() {
         println!("ISINGLASS_PYTHON names no interpreter: only our side is measured");
@@ -184,11 +188,11 @@ fn main() {
         }
     }
     for case in CASES.iter().filter(|case| wanted(case)) {
-        for threads in [1, 2] {
+        for threads in 1..=if has("--one-thread") { 1 } else { 2 } {
             table(case, threads, &plan, &mut partners);
         }
     }
-    if !has("--layers") {
+    if !has("--layers") && !has("--one-thread") {
         println!();
         for batch in [64, 1024] {
             on_threads(&Case { sizes: NETWORK, batch, mnist: has_mnist }, &plan);
@@ -217,7 +221,8 @@ fn on_threads(case: &Case, plan: &Plan) {
 
 /// All sides on one case.
 fn table(case: &Case, threads: usize, plan: &Plan, partners: &mut [Partner]) {
-    let ours = Isa::available().into_iter().filter(|isa| isa.name() != "scalar" || case.products() < 1e10).map(|isa| Side::Ours {
+    let is_measured = |isa: &Isa| isa.name() != "scalar" || plan.scalar && case.products() < 1e10;
+    let ours = Isa::available().into_iter().filter(is_measured).map(|isa| Side::Ours {
         isa,
         limit: Limit::new(isa),
         workers: (0..threads).map(|_| Worker::new(case, isa)).collect(),
