@@ -4,6 +4,7 @@
 //! the gradient of the means they are stored again in panels of 16 features. Rows of means are padded to whole vectors with 1, which has neither a variance nor a gradient.
 //! Nothing is allocated during a step.
 
+mod adversary;
 mod batch;
 mod chunks;
 mod corruption;
@@ -13,6 +14,7 @@ mod sums;
 
 use std::cell::UnsafeCell;
 
+use adversary::Adversary;
 use chunks::over_chunks;
 
 pub use batch::Scale;
@@ -81,6 +83,8 @@ pub struct Engine {
     /// Of the biases of the layer below, `[unit][16]`.
     bias_sums: Buffer,
     carried: Carried,
+    /// `None` in engines without adversarial examples.
+    adversary: Option<Adversary>,
     logits: Buffer,
     fields: Vec<Buffer>,
     batch: usize,
@@ -180,6 +184,7 @@ impl Engine {
             scratch: scratch_for(&pool, batch),
             logits: when(true, examples * layers.last().map_or(0, |output| rows_of(output.outputs))),
             fields: Vec::new(),
+            adversary: None,
             kernels,
             pool,
             layers,
@@ -348,7 +353,7 @@ impl Engine {
         let layer = &self.layers[index];
         let below = &self.layers[index - 1];
         let [current, next] = &self.gradients;
-        let job = Shared(Backward {
+        let job = Backward {
             inputs: layer.inputs,
             outputs: layer.outputs,
             stride: layer.stride,
@@ -370,10 +375,16 @@ impl Engine {
                 (true, Field::Averaged { .. }) => Received::Moments,
                 (true, _) => Received::Field,
             },
-        });
+        };
+        self.run_backward(job);
+    }
+
+    /// Runs a layer's backward pass to its inputs.
+    fn run_backward(&mut self, job: Backward) {
+        let (inputs, job) = (job.inputs, Shared(job));
         let (kernels, scratch) = (self.kernels, &self.scratch);
-        over_chunks(&mut self.pool, layer.inputs, self.kernels.tile_rows, &|worker, span, next| {
-            // SAFETY: as in `forward_layer`; an engine that is made for training has slopes and gradients of every layer.
+        over_chunks(&mut self.pool, inputs, self.kernels.tile_rows, &|worker, span, next| {
+            // SAFETY: as in `forward_layer`; an engine that is made for training has slopes and gradients of every layer, one that is prepared for adversarial examples of the inputs too.
             unsafe { kernels.backward(job.get(), span, next, &mut *scratch[worker].0.get()) }
         });
     }

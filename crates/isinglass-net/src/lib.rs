@@ -110,5 +110,5 @@ pub use partition::Partition;
 pub use rng::Rng;
 pub use score::{Inference, SampledScore, Score};
 pub use surrogate::Surrogate;
-pub use train_config::{Goal, Means, Optimizer, Schedule, TrainConfig};
+pub use train_config::{AnnealOrder, Goal, Means, Optimizer, Schedule, TrainConfig};
 pub use trainer::{EpochReport, Step, Trainer};

@@ -43,6 +43,11 @@ impl Parametrisation {
         matches!(self, Self::ScaledClip | Self::Tanh | Self::Sign)
     }
 
+    /// Whether the means depend on `β`.
+    pub fn follows_beta(self) -> bool {
+        matches!(self, Self::ScaledClip | Self::Tanh)
+    }
+
     /// The mean of `θ` at `β`.
     pub fn mean_of(self, theta: f32, beta: f32) -> f32 {
         match self {

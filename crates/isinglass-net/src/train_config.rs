@@ -31,6 +31,18 @@ pub enum Means {
 
 named!("parametrisation of the means", Means { Clip => "clip", Tanh => "tanh" });
 
+/// The order in which layers are polarised.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AnnealOrder {
+    /// All at once.
+    #[default]
+    Together,
+    /// One after the other, from the inputs to the output, in equal parts of the time. The rate of each layer's means is divided by its `β`, so that they stay as mobile as they were.
+    FrontToBack,
+}
+
+named!("order of polarisation", AnnealOrder { Together => "together", FrontToBack => "front-to-back" });
+
 /// The rule that turns gradients into steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Optimizer {
@@ -145,6 +157,9 @@ pub struct TrainConfig {
     pub anneal_from: f64,
     /// Under [`Goal::Binary`], the `β` of the last step; it grows exponentially from 1.
     pub beta: f64,
+    /// Under [`Goal::Binary`], the order in which layers are polarised.
+    #[serde(skip_serializing_if = "is_default")]
+    pub anneal_order: AnnealOrder,
     /// Whether gradients flow through the variance `Σ`.
     pub variance_gradient: bool,
     /// The rule that turns gradients into steps.
@@ -175,6 +190,9 @@ pub struct TrainConfig {
     /// The probability that is spread over all classes in the targets of the loss.
     #[serde(skip_serializing_if = "is_zero")]
     pub label_smoothing: f64,
+    /// How far every input is moved in the direction that raises the loss, in the units of the standardised inputs.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub adversarial: f64,
     /// The number of last epochs over whose ends `θ` and biases are averaged; 0 and 1 mean the last alone.
     #[serde(skip_serializing_if = "is_none")]
     pub average: usize,
@@ -192,6 +210,10 @@ fn is_none(count: &usize) -> bool {
     *count == 0
 }
 
+fn is_default(order: &AnnealOrder) -> bool {
+    *order == AnnealOrder::default()
+}
+
 impl Default for TrainConfig {
     fn default() -> Self {
         Self {
@@ -199,6 +221,7 @@ impl Default for TrainConfig {
             means: Means::Tanh,
             anneal_from: 0.6,
             beta: 30.0,
+            anneal_order: AnnealOrder::default(),
             variance_gradient: true,
             optimizer: Optimizer::Adam,
             lr: 1e-2,
@@ -212,6 +235,7 @@ impl Default for TrainConfig {
             dropout: 0.0,
             weight_decay: 0.0,
             label_smoothing: 0.0,
+            adversarial: 0.0,
             average: 0,
             augment: 0,
         }
@@ -256,6 +280,11 @@ impl TrainConfig {
         }
         let smoothing = self.label_smoothing;
         require((0.0..1.0).contains(&smoothing), format!("label-smoothing = {}: must be a probability in [0, 1)", number(smoothing)))?;
+        let adversarial = self.adversarial;
+        require(
+            (0.0..=MAX_ADVERSARIAL).contains(&adversarial),
+            format!("adversarial = {}: must be from 0 to {MAX_ADVERSARIAL} standard deviations of the inputs", number(adversarial)),
+        )?;
         let decay = self.weight_decay;
         require(
             decay >= 0.0 && decay * self.lr < 1.0,
@@ -264,19 +293,27 @@ impl TrainConfig {
         require(self.average <= self.epochs, format!("average = {}: there are only {} epochs", self.average, self.epochs))
     }
 
-    /// The `β` of a step (counted from 0) of a run.
-    pub fn beta_at(&self, step: u64, steps: u64) -> f64 {
+    /// The `β` of a layer, the `layer`th of `layers` (counted from 0, the output layer last), in a step (counted from 0) of a run of `steps`.
+    pub fn beta_at(&self, step: u64, steps: u64, layer: usize, layers: usize) -> f64 {
         let start = self.anneal_from * steps as f64;
         if self.goal == Goal::Surrogate || (step as f64) < start {
             return 1.0;
         }
         let left = (steps as f64 - 1.0 - start).max(1.0);
-        libm::pow(self.beta, ((step as f64 - start) / left).min(1.0))
+        let done = (step as f64 - start) / left;
+        let own = match self.anneal_order {
+            AnnealOrder::Together => done,
+            AnnealOrder::FrontToBack => (done * layers as f64 - layer as f64).max(0.0),
+        };
+        libm::pow(self.beta, own.min(1.0))
     }
 }
 
 /// A longer run would never end.
 const MAX_EPOCHS: usize = 1_000_000;
+
+/// Examples moved further than this are noise.
+const MAX_ADVERSARIAL: f64 = 10.0;
 
 /// With larger batches a step's buffers would exceed the network.
 pub(crate) const MAX_BATCH: usize = 65_536;

@@ -35,8 +35,8 @@ use crate::network::Frame;
 use crate::parametrisation::{Betas, Parametrisation};
 use crate::score::{binary_score, surrogate_score};
 use crate::{
-    Checkpoint, Error, Examples, Features, Goal, Initialisation, InputRule, Network, Optimizer, Partition, Progress, Rng, Score,
-    TrainConfig, noise,
+    AnnealOrder, Checkpoint, Error, Examples, Features, Goal, Initialisation, InputRule, Network, Optimizer, Partition, Progress, Rng,
+    Score, TrainConfig, noise,
 };
 
 /// One step's result.
@@ -61,7 +61,7 @@ pub struct EpochReport {
     pub epoch: usize,
     /// Learning rate of its last step.
     pub lr: f64,
-    /// `β` of its last step.
+    /// `β` of the output layer in its last step.
     pub beta: f64,
     /// The surrogate during training: averages over the epoch's steps.
     pub train: Score,
@@ -172,6 +172,9 @@ impl<'a> Trainer<'a> {
             check_shift(config.augment, examples.features())?;
         }
         let mut engine = Engine::with_kernels(&network, purpose, batch, threads, kernels)?;
+        if config.adversarial > 0.0 {
+            engine.prepare_adversary();
+        }
         engine.label_smoothing = config.label_smoothing as f32;
         let mut trainer = Self {
             gradient_squares: vec![0.0; engine.layers.len()],
@@ -302,8 +305,10 @@ impl<'a> Trainer<'a> {
         if step >= steps {
             return Err(Error::Finished { steps });
         }
-        let (lr, beta) = (self.learning_rate(step), self.config.beta_at(step, steps));
-        let score = self.optimise(lr, beta)?;
+        let layers = self.engine.layers.len();
+        // The output layer is the last to be polarised.
+        let (lr, beta) = (self.learning_rate(step), self.config.beta_at(step, steps, layers - 1, layers));
+        let score = self.optimise(lr)?;
         let ends_epoch = (step + 1).is_multiple_of(steps_per_epoch);
         // Within an epoch the next loss would show it.
         if ends_epoch && !self.engine.layers.iter().all(EngineLayer::is_finite) {
@@ -346,7 +351,7 @@ impl<'a> Trainer<'a> {
     }
 
     /// Forward, backward and the step itself.
-    fn optimise(&mut self, lr: f64, beta: f64) -> Result<BatchScore, Error> {
+    fn optimise(&mut self, lr: f64) -> Result<BatchScore, Error> {
         let Progress { step, steps, steps_per_epoch, .. } = self.progress();
         let first = (step % steps_per_epoch) as usize * self.config.batch;
         let indices = &self.order[first..self.order.len().min(first + self.config.batch)];
@@ -360,6 +365,12 @@ impl<'a> Trainer<'a> {
         let dropout = |layer: usize| (rate > 0.0).then(|| Dropout { rate, key: noise::dropout_key(seed, step, layer) });
         self.engine.forward_dropping(|layer| noise::key(seed, step, layer), dropout);
         let score = self.engine.score(&self.examples, indices);
+        if self.config.adversarial > 0.0 {
+            // The same noise and the same neurons left out, on examples that are harder.
+            self.engine.move_inputs(self.config.adversarial as f32);
+            self.engine.forward_dropping(|layer| noise::key(seed, step, layer), dropout);
+            self.engine.score(&self.examples, indices);
+        }
         let diverged = |loss: f64| match step {
             0 => Error::Overflow { loss: loss as f32, cause: self.frame.config.largest_setting() },
             _ => Error::Diverged { step: step + 1, loss: loss as f32, lr: self.config.lr },
@@ -369,15 +380,19 @@ impl<'a> Trainer<'a> {
         if score.nll.is_nan() || score.nll > largest {
             return Err(diverged(score.nll));
         }
-        let rule = rule(self.config.optimizer, lr, step);
-        let next = self.config.beta_at((step + 1).min(steps - 1), steps);
-        let sink = Sink::Step(kernels::Step {
-            rule,
-            parametrisation: self.parametrisation,
-            betas: Betas { now: beta as f32, next: next as f32 },
-            decay: (lr * self.config.weight_decay) as f32,
-        });
-        self.engine.backward(|_| LayerSink { means: sink, bias: Some(rule) }, &mut self.gradient_squares);
+        let (config, parametrisation, layers) = (&self.config, self.parametrisation, self.engine.layers.len());
+        let sink = |layer: usize| {
+            let beta_at = |step: u64| config.beta_at(step, steps, layer, layers);
+            let now = beta_at(step);
+            let keeps_pace = config.anneal_order == AnnealOrder::FrontToBack && parametrisation.follows_beta();
+            let own_lr = if keeps_pace { lr / now } else { lr };
+            let bias = Some(rule(config.optimizer, lr, step));
+            let rule = rule(config.optimizer, own_lr, step);
+            let betas = Betas { now: now as f32, next: beta_at((step + 1).min(steps - 1)) as f32 };
+            let decay = (own_lr * config.weight_decay) as f32;
+            LayerSink { means: Sink::Step(kernels::Step { rule, parametrisation, betas, decay }), bias }
+        };
+        self.engine.backward(sink, &mut self.gradient_squares);
         if self.gradient_squares.iter().any(|square| !square.is_finite()) {
             return Err(diverged(f64::NAN));
         }

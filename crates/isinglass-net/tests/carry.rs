@@ -2,7 +2,7 @@
 
 mod support;
 
-use isinglass_net::{Examples, Init, InputRule, Network, Preprocessing, Surrogate, TrainConfig, Trainer};
+use isinglass_net::{AnnealOrder, Examples, Init, InputRule, Network, Preprocessing, Surrogate, TrainConfig, Trainer};
 use support::random::Random;
 
 /// Sizes of hidden layers, with whole chains, broken ones, and a first layer with as many inputs as neurons.
@@ -131,6 +131,8 @@ fn runs_end_in_the_same_bits_however_often_they_are_interrupted() {
         dropout: 0.1,
         weight_decay: 0.1,
         label_smoothing: 0.1,
+        adversarial: 0.1,
+        anneal_order: AnnealOrder::FrontToBack,
         average: 3,
         ..TrainConfig::default()
     };

@@ -5,7 +5,8 @@ mod support;
 use std::f64::consts::PI;
 
 use isinglass_net::{
-    Goal, Gradients, Init, Layer, Means, Network, NetworkConfig, Neuron, Optimizer, Rng, Schedule, Surrogate, TrainConfig, Trainer,
+    AnnealOrder, Goal, Gradients, Init, Layer, Means, Network, NetworkConfig, Neuron, Optimizer, Rng, Schedule, Surrogate, TrainConfig,
+    Trainer,
 };
 use support::networks::changed;
 use support::problem::Problem;
@@ -105,9 +106,17 @@ fn rate(schedule: Schedule, step: u64, steps: u64, steps_per_epoch: u64) -> f64 
     }
 }
 
-/// `β`: 1 in the first half of a run of 12 steps, then growing by the same factor in every step, to 20 in the last.
-fn beta(goal: Goal, step: u64) -> f64 {
-    if goal == Goal::Surrogate { 1.0 } else { 20f64.powf(step.saturating_sub(6) as f64 / 5.0) }
+/// `β` of one of three layers: 1 in the first half of a run of 12 steps, then growing by the same factor in every step, to 20 in the last; front to back, each layer has a third of that time.
+fn beta(config: &TrainConfig, step: u64, layer: usize) -> f64 {
+    let fifths = step.saturating_sub(6) as f64;
+    match (config.goal, config.anneal_order) {
+        (Goal::Surrogate, _) => 1.0,
+        (Goal::Binary, AnnealOrder::Together) => 20f64.powf(fifths / 5.0),
+        (Goal::Binary, AnnealOrder::FrontToBack) => {
+            let begins = layer as f64 * 5.0 / 3.0;
+            20f64.powf(((fifths - begins) / (5.0 / 3.0)).clamp(0.0, 1.0))
+        }
+    }
 }
 
 /// Nineteen of 21 examples are trained with: batches of 7, 7 and 5, for four epochs.
@@ -171,10 +180,10 @@ fn check(surrogate: Surrogate, neuron: Neuron, config: TrainConfig) {
     let (steps, steps_per_epoch) = (12, 3);
     assert_eq!((trainer.progress().steps, trainer.progress().steps_per_epoch), (steps, steps_per_epoch));
     for step in 0..steps {
-        let beta_now = beta(config.goal, step);
+        let beta_now = |layer: usize| beta(&config, step, layer);
         let mut network = changed(start.clone(), |layer, means, bias| {
             let (of_means, of_bias) = &plain[layer];
-            means.iter_mut().zip(&of_means.theta).for_each(|(mean, &theta)| *mean = kind.mean(theta, beta_now) as f32);
+            means.iter_mut().zip(&of_means.theta).for_each(|(mean, &theta)| *mean = kind.mean(theta, beta_now(layer)) as f32);
             bias.iter_mut().zip(&of_bias.theta).for_each(|(bias, &b)| *bias = b as f32);
         });
         network.set_input(input.clone()).unwrap();
@@ -184,10 +193,12 @@ fn check(surrogate: Surrogate, neuron: Neuron, config: TrainConfig) {
         let gradients = Gradients::new(&network, &examples, batch, true, 1).unwrap();
 
         let lr = config.lr * rate(config.schedule, step, steps, steps_per_epoch);
-        for ((means, bias), gradient) in plain.iter_mut().zip(&gradients.layers) {
+        for (layer, ((means, bias), gradient)) in plain.iter_mut().zip(&gradients.layers).enumerate() {
+            let beta = beta_now(layer);
+            let divides = config.anneal_order == AnnealOrder::FrontToBack && matches!(kind, Kind::Clip | Kind::Tanh);
             let of_theta: Vec<f64> =
-                means.theta.iter().zip(&gradient.means).map(|(&theta, &g)| f64::from(g) * kind.slope(theta, beta_now)).collect();
-            means.step(config.optimizer, lr, step as i32 + 1, &of_theta);
+                means.theta.iter().zip(&gradient.means).map(|(&theta, &g)| f64::from(g) * kind.slope(theta, beta)).collect();
+            means.step(config.optimizer, if divides { lr / beta } else { lr }, step as i32 + 1, &of_theta);
             means.theta.iter_mut().for_each(|theta| *theta = kind.bounds(*theta));
             bias.step(config.optimizer, lr, step as i32 + 1, &wide(&gradient.bias));
         }
@@ -195,11 +206,11 @@ fn check(surrogate: Surrogate, neuron: Neuron, config: TrainConfig) {
         let report = trainer.step().unwrap();
         assert!((f64::from(report.loss) - gradients.loss).abs() < 2e-5, "{label}: loss {} in step {step}", report.loss);
         if let Some(epoch) = report.epoch {
-            assert!((epoch.lr - lr).abs() < 1e-12 * config.lr && (epoch.beta - beta_now).abs() < 1e-9, "{label}: {epoch:?}");
+            assert!((epoch.lr - lr).abs() < 1e-12 * config.lr && (epoch.beta - beta_now(2)).abs() < 1e-9, "{label}: {epoch:?}");
         }
         let is_polarised = step + 1 == steps && config.goal == Goal::Binary;
         for (index, (layer, (means, bias))) in trainer.network().unwrap().layers().iter().zip(&plain).enumerate() {
-            let next = beta(config.goal, (step + 1).min(steps - 1));
+            let next = beta(&config, (step + 1).min(steps - 1), index);
             let mean = |&theta: &f64| if is_polarised { support::reference::sign(theta) } else { kind.mean(theta, next) };
             let expected: Vec<f64> = means.theta.iter().map(mean).collect();
             for (what, ours, expected) in [("means", layer.means(), &expected), ("biases", layer.bias(), &bias.theta)] {
@@ -225,6 +236,18 @@ fn bounded_means_follow_the_textbook_updates() {
             }
         }
     }
+}
+
+#[test]
+fn layers_are_polarised_one_after_the_other() {
+    for &optimizer in Optimizer::ALL {
+        for &means in Means::ALL {
+            let config = config(optimizer, means, Goal::Binary, Schedule::Cosine);
+            check(Surrogate::Deterministic, Neuron::Probit(0.5), TrainConfig { anneal_order: AnnealOrder::FrontToBack, ..config });
+        }
+    }
+    let config = config(Optimizer::Adam, Means::Tanh, Goal::Binary, Schedule::Constant);
+    check(Surrogate::Ste, Neuron::Sign, TrainConfig { anneal_order: AnnealOrder::FrontToBack, ..config });
 }
 
 #[test]

@@ -151,6 +151,8 @@ fn impossible_settings_are_refused() {
         (TrainConfig { dropout: -0.1, ..settings() }, "dropout = -0.1"),
         (TrainConfig { dropout: f64::NAN, ..settings() }, "dropout = NaN"),
         (TrainConfig { label_smoothing: 1.0, ..settings() }, "label-smoothing = 1"),
+        (TrainConfig { adversarial: -0.1, ..settings() }, "adversarial = -0.1"),
+        (TrainConfig { adversarial: f64::NAN, ..settings() }, "adversarial = NaN"),
         (TrainConfig { weight_decay: 11.0, ..settings() }, "weight-decay = 11"),
         (TrainConfig { weight_decay: f64::NAN, ..settings() }, "weight-decay = NaN"),
         (TrainConfig { average: 2, ..settings() }, "only 1 epoch"),

@@ -113,6 +113,8 @@ fn impossible_regularisation_is_refused() {
         ("--input-dropout 1", "input-dropout = 1"),
         ("--dropout -0.1", "dropout = -0.1"),
         ("--label-smoothing 1", "label-smoothing = 1"),
+        ("--adversarial 11", "adversarial = 11: must be from 0 to 10"),
+        ("--anneal-order back-to-front", "front-to-back"),
         ("--weight-decay 1000", "weight-decay = 1000"),
         ("--average 3 --epochs 2", "only 2 epochs"),
         ("--augment 28", "28 × 28"),

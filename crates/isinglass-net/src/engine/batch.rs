@@ -1,7 +1,8 @@
 //! From examples to the layouts of the first layer's inputs.
 
-use super::{Corruption, Engine, LANES, Shared};
+use super::{Corruption, Engine, Inputs, LANES, Shared};
 use crate::InputRule;
+use crate::buffer::Buffer;
 use crate::examples::Rows;
 
 /// The values that a batch holds.
@@ -34,13 +35,7 @@ impl Engine {
         self.examples = indices.len();
         self.panels = indices.len().div_ceil(LANES);
         let (features, panels, capacity) = (self.layers[0].inputs, self.panels, self.capacity());
-        let first = &self.inputs[0];
-        let target = Shared(Target {
-            x: first.x.pointer(),
-            second: first.second.pointer(),
-            transposed: if self.prepares_backward { first.transposed.pointer() } else { std::ptr::null_mut() },
-            transposed_square: if self.prepares_backward { first.transposed_square.pointer() } else { std::ptr::null_mut() },
-        });
+        let target = Shared(Target::of(&self.inputs[0], self.prepares_backward));
         self.pool.run(panels, &|_, panel| {
             let target = target.get();
             let members = &indices[panel * LANES..indices.len().min((panel + 1) * LANES)];
@@ -70,7 +65,7 @@ impl Engine {
 }
 
 /// The arrays of the first layer's inputs; null where the engine has none.
-struct Target {
+pub(super) struct Target {
     x: *mut f32,
     second: *mut f32,
     transposed: *mut f32,
@@ -78,12 +73,31 @@ struct Target {
 }
 
 impl Target {
+    /// The arrays of these inputs; those that only a backward pass needs, if there is to be one.
+    pub(super) fn of(inputs: &Inputs, for_backward: bool) -> Self {
+        let when = |buffer: &Buffer| if for_backward { buffer.pointer() } else { std::ptr::null_mut() };
+        Self {
+            x: inputs.x.pointer(),
+            second: inputs.second.pointer(),
+            transposed: when(&inputs.transposed),
+            transposed_square: when(&inputs.transposed_square),
+        }
+    }
+
     /// Writes 16 examples of the features `first..first + count`, at most 16, in both layouts.
     ///
     /// # Safety
     ///
     /// The arrays that are not null hold `capacity` examples of `features` features, and nobody else touches this panel.
-    unsafe fn write(&self, block: &[[f32; LANES]; LANES], panel: usize, first: usize, count: usize, features: usize, capacity: usize) {
+    pub(super) unsafe fn write(
+        &self,
+        block: &[[f32; LANES]; LANES],
+        panel: usize,
+        first: usize,
+        count: usize,
+        features: usize,
+        capacity: usize,
+    ) {
         // SAFETY: the caller upholds the contract.
         unsafe {
             let column_of = |feature: usize| -> [f32; LANES] { std::array::from_fn(|example| block[example][feature]) };

@@ -233,6 +233,7 @@ fn regularised_steps_of_carried_networks_agree_between_paths() {
             dropout: 0.2,
             weight_decay: 0.1,
             label_smoothing: 0.1,
+            adversarial: 0.1,
             augment: 1,
             average: 2,
             ..TrainConfig::default()

@@ -47,14 +47,14 @@ class BinaryMLPClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     sigma_m2, sigma_b2 : variances of means and biases; None leaves them to `init`.
     tau : the scale of the logits.
     goal : "binary" polarises the means, "surrogate" trains as the paper does; None is binary where there are binary weights.
-    means, anneal_from, beta : how means stay in [−1, 1] and become ±1.
+    means, anneal_from, beta, anneal_order : how means stay in [−1, 1] and become ±1.
     variance_gradient : whether gradients flow through the variance of the fields.
     optimizer : adam, sgd, momentum or rmsprop.
     lr : the learning rate; None is 0.03 where surrogate deterministic is polarised with adam, else 0.01.
     schedule : constant, cosine or step:EPOCHS:FACTOR.
     batch, epochs : examples per step, and passes over the examples.
     train_fraction, validation : fraction of the examples to use, and of these to hold out for validation.
-    input_dropout, dropout, weight_decay, label_smoothing, average, augment : regularisation.
+    input_dropout, dropout, weight_decay, label_smoothing, adversarial, average, augment : regularisation.
     features : "image" (one scale for all columns) or "table" (each column has its own); None takes bytes for images and floats for tables.
     random_state : the seed, a generator, or None for a new seed each time.
     threads : number of threads; None is one per core. The result does not depend on it.
@@ -98,6 +98,7 @@ class BinaryMLPClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         means: str = "tanh",
         anneal_from: float = 0.6,
         beta: float = 30.0,
+        anneal_order: str = "together",
         variance_gradient: bool = True,
         optimizer: str = "adam",
         lr: float | None = None,
@@ -110,6 +111,7 @@ class BinaryMLPClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         dropout: float = 0.0,
         weight_decay: float = 0.0,
         label_smoothing: float = 0.0,
+        adversarial: float = 0.0,
         average: int = 0,
         augment: int = 0,
         features: Literal["image", "table"] | None = None,
@@ -130,6 +132,7 @@ class BinaryMLPClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.means = means
         self.anneal_from = anneal_from
         self.beta = beta
+        self.anneal_order = anneal_order
         self.variance_gradient = variance_gradient
         self.optimizer = optimizer
         self.lr = lr
@@ -142,6 +145,7 @@ class BinaryMLPClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.dropout = dropout
         self.weight_decay = weight_decay
         self.label_smoothing = label_smoothing
+        self.adversarial = adversarial
         self.average = average
         self.augment = augment
         self.features = features

@@ -15,7 +15,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use isinglass_net::{
-    Carry, CarryChoice, Features, Goal, Init, Initialisation, Means, NetworkConfig, Neuron, Optimizer, Schedule, Surrogate, TrainConfig,
+    AnnealOrder, Carry, CarryChoice, Features, Goal, Init, Initialisation, Means, NetworkConfig, Neuron, Optimizer, Schedule, Surrogate,
+    TrainConfig,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -105,6 +106,9 @@ pub struct RunConfig {
     pub anneal_from: f64,
     /// See [`TrainConfig::beta`].
     pub beta: f64,
+    /// See [`TrainConfig::anneal_order`].
+    #[serde(skip_serializing_if = "is_off")]
+    pub anneal_order: AnnealOrder,
     /// See [`TrainConfig::variance_gradient`]; in files `true`, `false`, `"on"` or `"off"`.
     #[serde(deserialize_with = "on_or_off")]
     pub variance_gradient: bool,
@@ -130,6 +134,9 @@ pub struct RunConfig {
     /// See [`TrainConfig::label_smoothing`].
     #[serde(skip_serializing_if = "is_off")]
     pub label_smoothing: f64,
+    /// See [`TrainConfig::adversarial`].
+    #[serde(skip_serializing_if = "is_off")]
+    pub adversarial: f64,
     /// See [`TrainConfig::average`].
     #[serde(skip_serializing_if = "is_off")]
     pub average: usize,
@@ -171,6 +178,7 @@ impl Default for RunConfig {
             means: train.means,
             anneal_from: train.anneal_from,
             beta: train.beta,
+            anneal_order: train.anneal_order,
             variance_gradient: train.variance_gradient,
             optimizer: train.optimizer,
             lr: train.lr,
@@ -181,6 +189,7 @@ impl Default for RunConfig {
             dropout: train.dropout,
             weight_decay: train.weight_decay,
             label_smoothing: train.label_smoothing,
+            adversarial: train.adversarial,
             average: train.average,
             augment: train.augment,
             seed: train.seed,
@@ -405,6 +414,7 @@ impl RunConfig {
             means: self.means,
             anneal_from: self.anneal_from,
             beta: self.beta,
+            anneal_order: self.anneal_order,
             variance_gradient: self.variance_gradient,
             optimizer: self.optimizer,
             lr: self.lr,
@@ -418,6 +428,7 @@ impl RunConfig {
             dropout: self.dropout,
             weight_decay: self.weight_decay,
             label_smoothing: self.label_smoothing,
+            adversarial: self.adversarial,
             average: self.average,
             augment: self.augment,
         };

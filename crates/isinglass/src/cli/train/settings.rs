@@ -5,7 +5,7 @@ use std::str::FromStr;
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use isinglass_lab::run::{RunConfig, parse_neuron};
-use isinglass_net::{Carry, Goal, Init, Means, Neuron, Optimizer, Schedule, Surrogate};
+use isinglass_net::{AnnealOrder, Carry, Goal, Init, Means, Neuron, Optimizer, Schedule, Surrogate};
 
 /// Puts what was given in place of what is there.
 fn set<T: Clone>(setting: &mut T, given: &Option<T>) {
@@ -185,6 +185,10 @@ pub struct MeansArgs {
     #[arg(long, value_name = "β", allow_hyphen_values = true)]
     beta: Option<f64>,
 
+    /// together: polarise all layers at once; front-to-back: one after the other, from the inputs on [default: together]
+    #[arg(long, value_name = "NAME", value_parser = among(AnnealOrder::ALL, AnnealOrder::name), hide_possible_values = true)]
+    anneal_order: Option<AnnealOrder>,
+
     /// Whether gradients flow through the variance Σ of the fields [default: on]
     #[arg(long, value_enum, value_name = "on|off", hide_possible_values = true)]
     variance_gradient: Option<Switch>,
@@ -202,6 +206,7 @@ impl MeansArgs {
         set(&mut config.means, &self.means);
         set(&mut config.anneal_from, &self.anneal_from);
         set(&mut config.beta, &self.beta);
+        set(&mut config.anneal_order, &self.anneal_order);
         set(&mut config.variance_gradient, &self.variance_gradient.map(|switch| switch == Switch::On));
     }
 }
@@ -266,6 +271,10 @@ pub struct RegularisationArgs {
     #[arg(long, value_name = "PROBABILITY", allow_hyphen_values = true)]
     label_smoothing: Option<f64>,
 
+    /// Train on adversarial examples: every input moved by ε (in standard deviations) in the direction that raises the loss [default: 0]
+    #[arg(long, value_name = "ε", allow_hyphen_values = true)]
+    adversarial: Option<f64>,
+
     /// Average θ and biases over the last N epoch ends [default: 0, no averaging]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     average: Option<usize>,
@@ -281,6 +290,7 @@ impl RegularisationArgs {
         set(&mut config.dropout, &self.dropout);
         set(&mut config.weight_decay, &self.weight_decay);
         set(&mut config.label_smoothing, &self.label_smoothing);
+        set(&mut config.adversarial, &self.adversarial);
         set(&mut config.average, &self.average);
         set(&mut config.augment, &self.augment);
     }
