@@ -101,19 +101,19 @@ fn the_ablation_has_a_line_for_each_regularisation() {
     let scratch = scratch();
     let result = scratch.json("reproduce ablation --scale smoke --data-dir data --quiet");
     let record = &result["figures"][0];
-    check(&scratch, record, &["ablation.svg"], 9);
+    check(&scratch, record, &["ablation.svg"], 10);
     let columns = ["regularisation", "training accuracy", "validation accuracy", "test accuracy", "seeds"];
     assert_eq!(record["tables"][0]["columns"], serde_json::json!(columns));
     let rows = record["tables"][0]["rows"].as_array().unwrap();
     let names: Vec<&str> = rows.iter().map(|row| row[0].as_str().unwrap()).collect();
-    assert_eq!((names[0], names[2], names[8]), ("none", "input dropout 0.2, τ = 3", "100 draws averaged"));
+    assert_eq!((names[0], names[2], names[9]), ("none", "input dropout 0.2, τ = 3", "100 draws averaged"));
     assert!(rows.iter().all(|row| row[2].as_str().unwrap().contains(" ± ") && row[4] == 2), "{rows:?}");
 
     let header = "regularisation,seed,train_accuracy,validation_accuracy,test_accuracy";
     let data = table(&scratch, "ablation/ablation.csv", header);
-    assert_eq!(data.len(), 9 * 2);
+    assert_eq!(data.len(), 10 * 2);
     // What is shown is the binary network, and of the last line the ensemble.
-    for (sweep, row, network) in [("none", &data[0], "binary_accuracy"), ("ensemble", &data[16], "stochastic_100_accuracy")] {
+    for (sweep, row, network) in [("none", &data[0], "binary_accuracy"), ("ensemble", &data[18], "stochastic_100_accuracy")] {
         let cells = common::sweeps::collect(&scratch, &format!("figures/sweeps/ablation-{sweep}"));
         let cell = cells.iter().find(|cell| cell["seed"] == "1").unwrap();
         for (part, value) in [("train", &row[2]), ("validation", &row[3]), ("test", &row[4])] {

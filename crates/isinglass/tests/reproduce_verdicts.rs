@@ -210,6 +210,7 @@ fn regularisation_is_compared_seed_by_seed() {
         Made::Trained(match sweep {
             "ablation-input-dropout" => Scores::binary(base + 0.005 + 0.001 * seed),
             "ablation-tau" => Scores::binary(base - 0.001 * seed),
+            "ablation-adversarial" => Scores::binary(base + 0.004),
             "ablation-ensemble" => Scores { stochastic: |_| 0.945, ..Scores::binary(base) },
             _ => Scores::binary(base),
         })
@@ -217,5 +218,6 @@ fn regularisation_is_compared_seed_by_seed() {
     let record = reproduce(&scratch, "ablation");
     check(&record, "Input dropout improves", "holds", &["+0.70 (+0.45 to +0.95) percentage points"]);
     check(&record, "larger logits", "does not hold", &["−0.90 (−1.40 to −0.40)"]);
+    check(&record, "Adversarial examples improve", "holds", &["+0.40"]);
     check(&record, "An ensemble of 100 draws", "not decided", &["+0.50 (−4.47 to +5.47)"]);
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::ReproduceError;
-use super::grids::ablation::{ENSEMBLE, INPUT_DROPOUT, LARGE_TAU, Line, NONE, lines};
+use super::grids::ablation::{ADVERSARIAL, ENSEMBLE, INPUT_DROPOUT, LARGE_TAU, Line, NONE, lines};
 use super::judgement::{PerSeed, Undecided};
 use super::output::{Output, rounded, row};
 use super::record::{FigureRecord, Table};
@@ -90,6 +90,7 @@ fn claims(output: &mut Output, all: &[Worth]) {
     let test = |sweep: &str| all.iter().find(|worth| worth.line.sweep == sweep).map_or(&none, |worth| &worth.test);
     output.claim("Input dropout improves the binary network.", is_better(test(INPUT_DROPOUT), test(NONE)));
     output.claim("With input dropout, larger logits (τ = 3) improve it further.", is_better(test(LARGE_TAU), test(INPUT_DROPOUT)));
+    output.claim("Adversarial examples improve the binary network.", is_better(test(ADVERSARIAL), test(NONE)));
     output.claim("An ensemble of 100 draws is better than the one network sign(M).", is_better(test(ENSEMBLE), test(NONE)));
 }
 

@@ -23,6 +23,7 @@ pub(in crate::reproduce) struct Line {
 pub(in crate::reproduce) const NONE: &str = "ablation-none";
 pub(in crate::reproduce) const INPUT_DROPOUT: &str = "ablation-input-dropout";
 pub(in crate::reproduce) const LARGE_TAU: &str = "ablation-tau";
+pub(in crate::reproduce) const ADVERSARIAL: &str = "ablation-adversarial";
 pub(in crate::reproduce) const ENSEMBLE: &str = "ablation-ensemble";
 
 struct Sizes {
@@ -62,6 +63,7 @@ pub(in crate::reproduce) fn lines(scale: Scale) -> Vec<Line> {
         line("ablation-dropout", "neuron dropout 0.1", "dropout = 0.1\n"),
         line("ablation-weight-decay", "weight decay 0.01", "weight-decay = 0.01\n"),
         line("ablation-label-smoothing", "label smoothing 0.1", "label-smoothing = 0.1\n"),
+        line(ADVERSARIAL, "adversarial examples, ε = 0.1", "adversarial = 0.1\n"),
         line("ablation-average", &format!("average of the last {average} epochs"), &format!("average = {average}\n")),
         line("ablation-augment", "shifts by up to 1 pixel", "augment = 1\n"),
         Line { network: Behind::Stochastic(100), ..line(ENSEMBLE, "100 draws averaged", "goal = \"surrogate\"\nsamples = [100]\n") },
