@@ -123,3 +123,17 @@ fn impossible_regularisation_is_refused() {
         assert!(message.contains(reason), "{flags}: {message}");
     }
 }
+
+#[test]
+fn rates_too_large_for_aligned_layers_are_named() {
+    let home = Scratch::new("rates");
+    let notices = |flags: &str, out: &str| {
+        let result = home.json(&format!(
+            "train --data digits --depth 20 --width 64 --carry off --epochs 1 --train-fraction 0.02 --samples 1 {flags} --quiet --out {out}"
+        ));
+        result["notices"].as_array().unwrap().iter().filter(|notice| notice.as_str().unwrap().contains("train badly")).count()
+    };
+    assert_eq!(notices("--lr 0.03", "a"), 1);
+    assert_eq!(notices("", "b"), 0);
+    assert_eq!(notices("--lr 0.03 --init uniform", "c"), 0);
+}

@@ -349,6 +349,19 @@ impl RunConfig {
         }
     }
 
+    /// A sentence if the learning rate is known not to work: plain layers that are aligned did not train at twice the [advised](RunConfig::advised_lr) rate and more (`docs/training.md`).
+    pub(crate) fn rate_notice(&self) -> Option<String> {
+        let advised = self.advised_lr();
+        let is_too_large = self.surrogate == Surrogate::Deterministic
+            && self.optimizer == Optimizer::Adam
+            && self.lr >= 2.0 * advised
+            && self.is_aligned_and_plain();
+        is_too_large.then(|| {
+            let lr = isinglass_files::number(self.lr);
+            format!("lr = {lr}: plain layers that are aligned learn coherently and train badly at such rates; {advised} works, and init = \"uniform\" starts with independent layers")
+        })
+    }
+
     /// Whether the initial layers are aligned and no field is carried. Neither depends on the data; settings that describe no network are refused elsewhere.
     fn is_aligned_and_plain(&self) -> bool {
         let decide = || {

@@ -113,7 +113,9 @@ impl Run {
 
         let progress = trainer.progress();
         let notices = match &begin {
-            Some((_, reach)) => reach.notice(&train_config, progress).into_iter().chain(data.notices()).collect(),
+            Some((_, reach)) => {
+                reach.notice(&train_config, progress).into_iter().chain(self.config.rate_notice()).chain(data.notices()).collect()
+            }
             None => start.map(|start| start.notices.clone()).unwrap_or_default(),
         };
         let ready = Ready {
