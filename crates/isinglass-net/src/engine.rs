@@ -350,11 +350,28 @@ impl Engine {
 
     /// From the gradients of a layer to those of the layer below.
     fn backward_layer(&mut self, index: usize) {
+        let (slopes, to) = (&self.slopes[index - 1], &self.gradients[1]);
+        let received = match (self.layers[index].spec.carries(), self.layers[index - 1].spec.field) {
+            (false, _) => Received::Nothing,
+            (true, Field::Averaged { .. }) => Received::Moments,
+            (true, _) => Received::Field,
+        };
+        let below = Below {
+            slopes: (slopes.p.pointer(), slopes.q.pointer()),
+            to: (to.p.pointer(), to.q.pointer()),
+            bias_sums: self.bias_sums.pointer(),
+            received,
+        };
+        self.backward_to(index, below);
+    }
+
+    /// From the gradients of a layer to those of what lies below it.
+    fn backward_to(&mut self, index: usize, below: Below) {
         let layer = &self.layers[index];
-        let below = &self.layers[index - 1];
-        let [current, next] = &self.gradients;
-        let job = Backward {
-            inputs: layer.inputs,
+        let inputs = layer.inputs;
+        let current = &self.gradients[0];
+        let job = Shared(Backward {
+            inputs,
             outputs: layer.outputs,
             stride: layer.stride,
             panels: self.panels,
@@ -364,24 +381,14 @@ impl Engine {
             out_rows: rows_of(layer.outputs),
             p: current.p.pointer(),
             q: current.q.pointer(),
-            below_p: self.slopes[index - 1].p.pointer(),
-            below_q: self.slopes[index - 1].q.pointer(),
-            in_rows: rows_of(below.outputs),
-            out_p: next.p.pointer(),
-            out_q: next.q.pointer(),
-            out_bias: self.bias_sums.pointer(),
-            received: match (layer.spec.carries(), below.spec.field) {
-                (false, _) => Received::Nothing,
-                (true, Field::Averaged { .. }) => Received::Moments,
-                (true, _) => Received::Field,
-            },
-        };
-        self.run_backward(job);
-    }
-
-    /// Runs a layer's backward pass to its inputs.
-    fn run_backward(&mut self, job: Backward) {
-        let (inputs, job) = (job.inputs, Shared(job));
+            below_p: below.slopes.0,
+            below_q: below.slopes.1,
+            in_rows: rows_of(inputs),
+            out_p: below.to.0,
+            out_q: below.to.1,
+            out_bias: below.bias_sums,
+            received: below.received,
+        });
         let (kernels, scratch) = (self.kernels, &self.scratch);
         over_chunks(&mut self.pool, inputs, self.kernels.tile_rows, &|worker, span, next| {
             // SAFETY: as in `forward_layer`; an engine that is made for training has slopes and gradients of every layer, one that is prepared for adversarial examples of the inputs too.
@@ -450,6 +457,18 @@ impl Engine {
             }
         }
     }
+}
+
+/// What lies below a layer in the backward pass, in the layout of slopes: the layer below, or the inputs.
+struct Below {
+    /// Its slopes `p` and `q`; `q` may be null if nothing is written to the other `q`.
+    slopes: (*const f32, *const f32),
+    /// Where its gradients are written; `q` is null without a gradient through `Σ`.
+    to: (*mut f32, *mut f32),
+    /// Where `p` is summed over examples, for biases.
+    bias_sums: *mut f32,
+    /// What the layer receives from it besides neurons.
+    received: Received,
 }
 
 /// What is done with a layer's gradients.

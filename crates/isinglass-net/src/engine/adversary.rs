@@ -3,9 +3,9 @@
 //! The gradient with respect to the inputs is what the backward pass would hand to a layer below the first, one whose neurons are the inputs themselves.
 
 use super::batch::Target;
-use super::{Engine, LANES, Shared, rows_of};
+use super::{Below, Engine, LANES, Shared, rows_of};
 use crate::buffer::Buffer;
-use crate::kernels::{Backward, Received};
+use crate::kernels::Received;
 
 /// Memory for the gradient of the inputs.
 pub struct Adversary {
@@ -16,8 +16,6 @@ pub struct Adversary {
     /// Where the kernel sums over examples, as for biases.
     sums: Buffer,
 }
-
-const PREPARED: &str = "an engine that is prepared for adversarial examples";
 
 impl Engine {
     /// Makes room for [`Engine::move_inputs`].
@@ -38,52 +36,33 @@ impl Engine {
             self.backward_layer(index);
             self.gradients.swap(0, 1);
         }
-        self.backward_to_inputs();
+        let adversary = self.adversary.as_ref().expect("an engine that is prepared for adversarial examples");
+        let below = Below {
+            slopes: (adversary.ones.pointer(), std::ptr::null()),
+            to: (adversary.gradient.pointer(), std::ptr::null_mut()),
+            bias_sums: adversary.sums.pointer(),
+            received: Received::Nothing,
+        };
+        self.backward_to(0, below);
         let (features, rows, capacity) = (self.layers[0].inputs, rows_of(self.layers[0].inputs), self.capacity());
-        let gradient = &self.adversary.as_ref().expect(PREPARED).gradient;
-        let x = &self.inputs[0].x;
+        let Some(Adversary { gradient, .. }) = &self.adversary else { return };
         let target = Shared(Target::of(&self.inputs[0], self.prepares_backward));
         self.pool.run(self.panels, &|_, panel| {
             for first in (0..features).step_by(LANES) {
                 let count = LANES.min(features - first);
                 let mut block = [[0.0f32; LANES]; LANES];
                 for feature in 0..count {
-                    let input = &x[(panel * features + first + feature) * LANES..][..LANES];
+                    // SAFETY: a panel is read and written by one task only.
+                    let input = unsafe { target.get().read(panel, first + feature, features) };
                     let gradient = &gradient[(panel * rows + first + feature) * LANES..][..LANES];
                     for (row, (x, &gradient)) in block.iter_mut().zip(input.iter().zip(gradient)) {
                         let direction = f32::from(i8::from(gradient > 0.0) - i8::from(gradient < 0.0));
                         row[feature] = x + step * direction;
                     }
                 }
-                // SAFETY: as in `load_corrupted`; what a task has read of its panel is in the block.
+                // SAFETY: as in `load_corrupted`.
                 unsafe { target.get().write(&block, panel, first, count, features, capacity) };
             }
         });
-    }
-
-    /// From the gradients of the first layer to those of its inputs.
-    fn backward_to_inputs(&mut self) {
-        let (layer, adversary) = (&self.layers[0], self.adversary.as_ref().expect(PREPARED));
-        let current = &self.gradients[0];
-        let job = Backward {
-            inputs: layer.inputs,
-            outputs: layer.outputs,
-            stride: layer.stride,
-            panels: self.panels,
-            means: layer.means.pointer(),
-            variance: layer.spec.variance,
-            x: self.inputs[0].x.pointer(),
-            out_rows: rows_of(layer.outputs),
-            p: current.p.pointer(),
-            q: current.q.pointer(),
-            below_p: adversary.ones.pointer(),
-            below_q: std::ptr::null(),
-            in_rows: rows_of(layer.inputs),
-            out_p: adversary.gradient.pointer(),
-            out_q: std::ptr::null_mut(),
-            out_bias: adversary.sums.pointer(),
-            received: Received::Nothing,
-        };
-        self.run_backward(job);
     }
 }

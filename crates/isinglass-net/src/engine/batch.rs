@@ -84,6 +84,16 @@ impl Target {
         }
     }
 
+    /// One feature of a panel's 16 examples.
+    ///
+    /// # Safety
+    ///
+    /// `x` holds this panel of `features` features, of which `feature` is one, and nobody else writes to it.
+    pub(super) unsafe fn read(&self, panel: usize, feature: usize, features: usize) -> [f32; LANES] {
+        // SAFETY: the caller upholds the contract.
+        unsafe { self.x.add((panel * features + feature) * LANES).cast::<[f32; LANES]>().read_unaligned() }
+    }
+
     /// Writes 16 examples of the features `first..first + count`, at most 16, in both layouts.
     ///
     /// # Safety

@@ -14,6 +14,7 @@ mod backward;
 mod forward;
 mod math;
 mod product;
+mod rule;
 #[cfg(test)]
 mod tests;
 mod update;
@@ -21,7 +22,8 @@ mod update;
 pub use backward::{Backward, Received};
 pub use forward::{Carry, Dropout, Field, Forward, Nonlinearity, VarianceRule, noise_counter, sum_of_lanes};
 pub use isinglass_simd::LANES;
-pub use update::{Rule, Sink, Step, Update};
+pub use rule::Rule;
+pub use update::{Sink, Step, Update};
 
 use isinglass_simd::{Buffer, Error, Isa, Kernel, Lanes};
 
