@@ -95,6 +95,7 @@ fn assert_same(written: &Written, model: &PackedModel) {
         }
         assert_eq!(predictor.clone().sums(&images[..inputs]).unwrap(), expected[..model.classes()], "{}, one image", isa.name());
         assert_eq!(predictor.sums_on(&images, 3).unwrap(), expected, "{} {:?}, three threads", isa.name(), written.sizes);
+        assert_eq!(predictor.sums(&images.repeat(4)).unwrap(), expected.repeat(4), "{} {:?}, many rows", isa.name(), written.sizes);
     }
 }
 

@@ -31,6 +31,28 @@ fn packed_networks_are_the_plain_ones_on_every_instruction_set() {
     }
 }
 
+/// More rows than go through the first layer together, and numbers of rows that fill no tile. 11 different images do not repeat in step with tiles of 8 or 16 rows.
+#[test]
+fn many_rows_give_what_each_gives_alone_on_every_instruction_set() {
+    for (number, sizes) in
+        [vec![784, 501, 64, 10], vec![1, 1, 1], vec![64, 33, 3], vec![65, 16, 40], vec![1000, 100, 100, 17]].iter().enumerate()
+    {
+        let (model, plain) = network(sizes, number as u64 + 21);
+        let few = images(sizes[0], 11, number as u64 + 3);
+        let expected: Vec<Vec<i32>> = few.chunks(sizes[0]).map(|image| plain.sums(image)).collect();
+        for isa in Isa::available() {
+            let mut predictor = Predictor::new(&model, isa);
+            // The last: what more rows left behind does not matter.
+            for count in [23, 24, 31, 32, 33, 256, 257, 300, 24] {
+                let rows: Vec<u8> = few.iter().copied().cycle().take(count * sizes[0]).collect();
+                let expected: Vec<i32> = expected.iter().cycle().take(count).flatten().copied().collect();
+                assert_eq!(predictor.sums(&rows).unwrap(), expected, "{} {sizes:?}, {count} rows", isa.name());
+                assert_eq!(predictor.sums_on(&rows, 2).unwrap(), expected, "{} {sizes:?}, {count} rows, two threads", isa.name());
+            }
+        }
+    }
+}
+
 #[test]
 fn threads_share_images_and_lose_none() {
     // Enough for three threads, and neither whole parts nor whole tiles.

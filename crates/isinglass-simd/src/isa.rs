@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 #[cfg(target_arch = "aarch64")]
 use crate::Neon;
 #[cfg(target_arch = "x86_64")]
-use crate::{Avx2, Avx512};
+use crate::{Amx, Avx2, Avx512};
 use crate::{Kernel, Scalar};
 
 /// The environment variable that names the instruction set to use.
@@ -38,6 +38,9 @@ pub enum Error {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Isa {
+    /// `amx`: vectors are those of `avx512`, and there are products of tiles of bytes.
+    #[cfg(target_arch = "x86_64")]
+    Amx(Amx),
     /// `avx512`.
     #[cfg(target_arch = "x86_64")]
     Avx512(Avx512),
@@ -57,6 +60,7 @@ impl Isa {
         let mut sets = Vec::new();
         #[cfg(target_arch = "x86_64")]
         {
+            sets.extend(Amx::detect().map(Self::Amx));
             sets.extend(Avx512::detect().map(Self::Avx512));
             sets.extend(Avx2::detect().map(Self::Avx2));
         }
@@ -85,7 +89,7 @@ impl Isa {
         Self::find(name).ok_or_else(|| Error::Environment { name: name.to_string(), available: Self::names() })
     }
 
-    /// The set called `avx512`, `avx2`, `neon` or `scalar`.
+    /// The set called `amx`, `avx512`, `avx2`, `neon` or `scalar`.
     ///
     /// # Errors
     ///
@@ -107,6 +111,8 @@ impl Isa {
     pub fn name(self) -> &'static str {
         match self {
             #[cfg(target_arch = "x86_64")]
+            Self::Amx(_) => "amx",
+            #[cfg(target_arch = "x86_64")]
             Self::Avx512(_) => "avx512",
             #[cfg(target_arch = "x86_64")]
             Self::Avx2(_) => "avx2",
@@ -120,6 +126,8 @@ impl Isa {
     #[inline]
     pub fn run<K: Kernel>(self, kernel: K) -> K::Output {
         match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::Amx(token) => token.avx512().run(kernel),
             #[cfg(target_arch = "x86_64")]
             Self::Avx512(token) => token.run(kernel),
             #[cfg(target_arch = "x86_64")]

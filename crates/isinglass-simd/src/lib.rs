@@ -7,6 +7,7 @@
 //!
 //! | set | a vector of 16 floats | needs |
 //! |---|---|---|
+//! | `amx` | 1 register | `avx512`, and AMX with bytes, for programs that multiply tiles of bytes |
 //! | `avx512` | 1 register | AVX-512 F, BW, DQ and VL; AVX2; FMA |
 //! | `avx2` | 2 registers | AVX2 and FMA |
 //! | `neon` | 4 registers | NEON on 64-bit ARM |
@@ -67,6 +68,8 @@ macro_rules! instructions {
 }
 
 mod aligned;
+#[cfg(target_arch = "x86_64")]
+mod amx;
 mod arena;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -79,6 +82,8 @@ mod neon;
 mod scalar;
 
 pub use aligned::{Aligned, Buffer};
+#[cfg(target_arch = "x86_64")]
+pub use amx::Amx;
 pub use arena::Arena;
 #[cfg(target_arch = "x86_64")]
 pub use avx2::Avx2;

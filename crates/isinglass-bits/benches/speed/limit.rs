@@ -15,13 +15,13 @@ pub struct Limit {
 const CHAINS: usize = 12;
 
 impl Limit {
-    /// `vpopcntd` for AVX-512, `vpshufb` for AVX2 (32 look-ups of four bits), `popcnt` otherwise; none without such an instruction.
+    /// `vpopcntd` for AVX-512, with AMX or without, `vpshufb` for AVX2 (32 look-ups of four bits), `popcnt` otherwise; none without such an instruction.
     pub fn new(isa: Isa) -> Option<Self> {
         #[cfg(target_arch = "x86_64")]
         {
             // SAFETY: an `Isa` exists only where the machine has its instructions, and `popcnt` is detected.
             match isa.name() {
-                "avx512" => return Some(Self { turn: |turns| unsafe { x86::avx512(turns) }, products: 512 * CHAINS }),
+                "amx" | "avx512" => return Some(Self { turn: |turns| unsafe { x86::avx512(turns) }, products: 512 * CHAINS }),
                 "avx2" => return Some(Self { turn: |turns| unsafe { x86::avx2(turns) }, products: 128 * CHAINS }),
                 _ if is_x86_feature_detected!("popcnt") => {
                     return Some(Self { turn: |turns| unsafe { x86::scalar(turns) }, products: 64 * CHAINS });

@@ -10,6 +10,8 @@ mod layout;
 mod scalar;
 
 #[cfg(target_arch = "x86_64")]
+pub(crate) mod amx;
+#[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
@@ -27,7 +29,7 @@ use alloc::vec::Vec;
 use isinglass_simd::Neon;
 use isinglass_simd::Scalar;
 #[cfg(target_arch = "x86_64")]
-use isinglass_simd::{Avx2, Avx512, IceLake};
+use isinglass_simd::{Amx, Avx2, Avx512, IceLake};
 
 pub(crate) use layout::{Counts, GROUP, SpinPanels, interleave, limits_of_bytes, limits_of_spins, words_of};
 
@@ -47,6 +49,8 @@ pub struct Isa(Kind);
 /// The sets, with the tokens that prove them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
+    #[cfg(target_arch = "x86_64")]
+    Amx(Amx),
     #[cfg(target_arch = "x86_64")]
     Avx512(IceLake),
     #[cfg(target_arch = "x86_64")]
@@ -82,7 +86,7 @@ impl Isa {
         Self::chosen().unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// The set called `avx512`, `avx2`, `neon` or `scalar`.
+    /// The set called `amx`, `avx512`, `avx2`, `neon` or `scalar`.
     ///
     /// # Errors
     ///
@@ -98,6 +102,8 @@ impl Isa {
     /// The set for products of bits on a machine that has a set for floats.
     fn of(isa: isinglass_simd::Isa) -> Self {
         match isa {
+            #[cfg(target_arch = "x86_64")]
+            isinglass_simd::Isa::Amx(token) => Self(Kind::Amx(token)),
             #[cfg(target_arch = "x86_64")]
             isinglass_simd::Isa::Avx512(token) => Self::of_avx512(token, IceLake::detect()),
             #[cfg(target_arch = "x86_64")]
@@ -117,6 +123,8 @@ impl Isa {
     fn lanes(self) -> isinglass_simd::Isa {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
+            Kind::Amx(token) => isinglass_simd::Isa::Amx(token),
+            #[cfg(target_arch = "x86_64")]
             Kind::Avx512(token) => isinglass_simd::Isa::Avx512(token.avx512()),
             #[cfg(target_arch = "x86_64")]
             Kind::Avx2(token) => isinglass_simd::Isa::Avx2(token),
@@ -126,9 +134,20 @@ impl Isa {
         }
     }
 
+    /// The token for products of tiles, if this set has them.
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) fn tiles(self) -> Option<Amx> {
+        match self.0 {
+            Kind::Amx(token) => Some(token),
+            _ => None,
+        }
+    }
+
     /// Its name.
     pub fn name(self) -> &'static str {
         match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Kind::Amx(_) => "amx",
             #[cfg(target_arch = "x86_64")]
             Kind::Avx512(_) => "avx512",
             #[cfg(target_arch = "x86_64")]
@@ -159,7 +178,7 @@ impl Isa {
         match self.0 {
             // SAFETY: the token proves that the machine has the instructions; here and below.
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx512(_) => unsafe { avx512::mismatches(panels, inputs, counts) },
+            Kind::Amx(_) | Kind::Avx512(_) => unsafe { avx512::mismatches(panels, inputs, counts) },
             #[cfg(target_arch = "x86_64")]
             Kind::Avx2(_) => unsafe { avx2::mismatches(panels, inputs, counts, &mut scratch.tables) },
             #[cfg(target_arch = "aarch64")]
@@ -182,7 +201,7 @@ impl Isa {
         match self.0 {
             // SAFETY: as in `mismatches`.
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx512(_) => unsafe { avx512::neurons(panels, inputs, limits, spins) },
+            Kind::Amx(_) | Kind::Avx512(_) => unsafe { avx512::neurons(panels, inputs, limits, spins) },
             _ => {
                 self.mismatches(panels, inputs, counts, scratch);
                 self.compare(&counts[..limits.len() * IMAGES], limits, spins);
@@ -194,7 +213,7 @@ impl Isa {
     pub(crate) fn byte_panels(self, matrix: &BitMatrix) -> ByteWeights {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx512(_) => ByteWeights::Indices(IndexPanels::new(matrix)),
+            Kind::Amx(_) | Kind::Avx512(_) => ByteWeights::Indices(IndexPanels::new(matrix)),
             _ => ByteWeights::Quads(BytePanels::new(matrix)),
         }
     }
@@ -207,7 +226,7 @@ impl Isa {
         match self.0 {
             // SAFETY: as in `mismatches`.
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx512(_) => unsafe { arranged.sixes.arrange(images, inputs) },
+            Kind::Amx(_) | Kind::Avx512(_) => unsafe { arranged.sixes.arrange(images, inputs) },
             _ => {
                 layout::interleave(images, inputs, &mut arranged.quads);
                 layout::leave_out_zeros(&mut arranged.quads, &mut arranged.places);
@@ -228,7 +247,7 @@ impl Isa {
         match (self.0, weights) {
             // SAFETY: as in `mismatches`.
             #[cfg(target_arch = "x86_64")]
-            (Kind::Avx512(_), ByteWeights::Indices(panels)) => unsafe {
+            (Kind::Amx(_) | Kind::Avx512(_), ByteWeights::Indices(panels)) => unsafe {
                 avx512::deficits(panels, &images.sixes, totals, counts, &mut scratch.sums);
             },
             #[cfg(target_arch = "x86_64")]

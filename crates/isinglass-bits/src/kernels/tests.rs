@@ -4,6 +4,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::*;
+#[cfg(target_arch = "x86_64")]
+use crate::PackedLayer;
 
 /// 1 to 4096 as in layers; 7 936 and more bits overflow 16-bit sums of AVX2 unless they are emptied, 248 bytes and bits those of bytes.
 const COLUMNS: [usize; 17] = [1, 3, 31, 32, 33, 63, 64, 65, 248, 257, 501, 784, 1000, 1028, 4096, 65_536, 70_001];
@@ -167,6 +169,44 @@ fn counts_become_spins_at_their_limits() {
                 let (group, lane) = (neuron / GROUP, neuron % GROUP);
                 let expected = group < groups && counts[group * IMAGES + image][lane] <= limits[group][lane];
                 assert_eq!(spins >> (neuron % 32) & 1 == 1, expected, "{} neuron {neuron} image {image}", isa.name());
+            }
+        }
+    }
+}
+
+/// Neurons of a first layer by tiles, at thresholds that are reached exactly, just missed, or out of reach, and black images among the rest.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn tiles_give_the_neurons_of_bytes() {
+    let Some(token) = Amx::detect() else { return };
+    const SIDE_BY_SIDE: usize = 8;
+    let mut bits = Bits(4);
+    for (rows, columns) in [(1, 1), (15, 63), (16, 64), (17, 65), (33, 128), (100, 784), (64, 1000), (40, 70_001)] {
+        let counts = if columns > 5000 { [32, 5] } else { [amx::Block::rows_of(columns), 37] };
+        let mut block = amx::Block::new(columns);
+        let mut spins = vec![[u32::MAX; SIDE_BY_SIDE]; counts[0].div_ceil(SIDE_BY_SIDE) * words_of(rows)];
+        for (count, matrix) in counts.into_iter().zip(matrices(rows, columns, &mut bits)) {
+            let is_black =
+                |image: usize, column: usize| image.is_multiple_of(5) || columns > 300 && !(130..columns - 140).contains(&column);
+            let mut byte = |image: usize, column: usize| if is_black(image, column) { 0 } else { bits.next() as u8 };
+            let images: Vec<u8> = (0..count * columns).map(|place| byte(place / columns, place % columns)).collect();
+            let sum = |neuron: usize, image: usize| -> i64 {
+                let bytes = &images[image * columns..][..columns];
+                bytes.iter().enumerate().map(|(i, &byte)| i64::from(byte) * i64::from(matrix.spin(neuron, i))).sum()
+            };
+            // That of one of the images; one more; never; always.
+            let threshold = |neuron: usize| match neuron % 4 {
+                0 | 1 => sum(neuron, neuron % count) as i32 + (neuron % 4) as i32,
+                2 => i32::MAX,
+                _ => i32::MIN,
+            };
+            let layer = PackedLayer::new(matrix.clone(), (0..rows).map(threshold).collect()).unwrap();
+            block.fill(&images, columns);
+            block.neurons(&amx::Layer::new(token, &layer), count, &mut spins);
+            for (image, neuron) in (0..count).flat_map(|image| (0..32 * words_of(rows)).map(move |neuron| (image, neuron))) {
+                let word = spins[image / SIDE_BY_SIDE * words_of(rows) + neuron / 32][image % SIDE_BY_SIDE];
+                let expected = neuron < rows && sum(neuron, image) >= layer.thresholds()[neuron].into();
+                assert_eq!(word >> (neuron % 32) & 1 == 1, expected, "{rows}×{columns}, neuron {neuron}, image {image} of {count}");
             }
         }
     }
