@@ -44,7 +44,7 @@
 //! # Ok::<(), isinglass_net::Error>(())
 //! ```
 //!
-//! Equal seeds give equal bits, whatever the number of threads, and on all instruction sets with fused multiply-add (`ISINGLASS_SIMD=avx512|avx2|neon|scalar` chooses one).
+//! Equal seeds give equal bits, whatever the number of threads, and on all instruction sets with fused multiply-add (`ISINGLASS_SIMD=amx|avx512|avx2|neon|scalar` chooses one).
 
 #[cfg(not(target_pointer_width = "64"))]
 compile_error!("sizes of networks and buffers are products that need 64 bits; isinglass-bits runs packed networks on smaller machines");

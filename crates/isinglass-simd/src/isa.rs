@@ -122,6 +122,15 @@ impl Isa {
         }
     }
 
+    /// The set whose vectors this one has: `avx512` for `amx`, otherwise itself.
+    pub fn of_vectors(self) -> Self {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::Amx(token) => Self::Avx512(token.avx512()),
+            other => other,
+        }
+    }
+
     /// Runs a kernel compiled for this set.
     #[inline]
     pub fn run<K: Kernel>(self, kernel: K) -> K::Output {
@@ -149,6 +158,15 @@ mod tests {
             assert_eq!(Isa::named(isa.name()), Ok(isa));
         }
         assert_eq!(Isa::names().last(), Some(&"scalar"));
+    }
+
+    #[test]
+    fn vectors_of_every_set_are_those_of_one_that_the_machine_has() {
+        for isa in Isa::available() {
+            let expected = if isa.name() == "amx" { "avx512" } else { isa.name() };
+            assert_eq!(isa.of_vectors().name(), expected);
+            assert!(Isa::available().contains(&isa.of_vectors()));
+        }
     }
 
     #[test]

@@ -185,13 +185,21 @@ impl<'a> Array<'a> {
 
     /// The bytes of the file.
     pub fn data(&self) -> Vec<u8> {
-        let columns = self.shape.last().copied().unwrap_or(0);
         match self.values {
-            Numbers::Floats(values) => {
-                values.chunks_exact(self.stride).flat_map(|row| &row[..columns]).flat_map(|value| value.to_le_bytes()).collect()
-            }
-            Numbers::Indices(values) => values.iter().flat_map(|value| value.to_le_bytes()).collect(),
+            Numbers::Floats(values) => self.bytes_of(values, f32::to_le_bytes),
+            Numbers::Indices(values) => self.bytes_of(values, u32::to_le_bytes),
         }
+    }
+
+    /// The bytes of these numbers without their padding, written into zeros a row at a time: collecting them one by one took a sixth of the time of a small run.
+    fn bytes_of<T: Copy>(&self, values: &[T], to_bytes: impl Fn(T) -> [u8; 4]) -> Vec<u8> {
+        let mut data = vec![0; self.data_len()];
+        let columns = self.shape.last().copied().unwrap_or(0);
+        let rows = data.as_chunks_mut::<4>().0.chunks_exact_mut(columns.max(1));
+        for (row, values) in rows.zip(values.chunks_exact(self.stride.max(1))) {
+            row.iter_mut().zip(values).for_each(|(bytes, &value)| *bytes = to_bytes(value));
+        }
+        data
     }
 
     /// Their length.

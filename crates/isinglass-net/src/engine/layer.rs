@@ -87,7 +87,9 @@ impl EngineLayer {
 
     /// An array of the means' shape without its padding.
     pub fn compact(&self, array: &[f32]) -> Vec<f32> {
-        array.chunks_exact(self.stride).flat_map(|row| &row[..self.inputs]).copied().collect()
+        let mut compact = Vec::with_capacity(self.outputs * self.inputs);
+        array.chunks_exact(self.stride).for_each(|row| compact.extend_from_slice(&row[..self.inputs]));
+        compact
     }
 
     /// Sets the means.

@@ -76,13 +76,16 @@ pub struct Kernels {
 
 impl Kernels {
     fn new(isa: Isa) -> Self {
+        let isa = isa.of_vectors();
         Self { name: isa.name(), tile_rows: isa.run(TileRows), isa }
     }
 
     /// All that this machine can run, fastest first.
     #[cfg(test)]
     pub fn all() -> Vec<Self> {
-        Isa::available().into_iter().map(Self::new).collect()
+        let mut all: Vec<Self> = Isa::available().into_iter().map(Self::new).collect();
+        all.dedup();
+        all
     }
 
     /// The fastest, or those that the environment variable `ISINGLASS_SIMD` names.

@@ -22,7 +22,7 @@ use rows::RowNetwork;
 ///
 /// Measures the latency of a single image and the throughput in batches of 64 and 1024, on one thread and on several. The float network has the same ±1 weights as 32-bit numbers: a single image goes
 /// through it row by row, batches through isinglass's own training kernels (row by row too if layers carry their sums). Both sides see the same random images, and the number on which they agree is
-/// printed. Times are medians over alternating rounds. The environment variable ISINGLASS_SIMD (avx512, avx2, neon, scalar) selects the instruction set.
+/// printed. Times are medians over alternating rounds. The environment variable ISINGLASS_SIMD (amx, avx512, avx2, neon, scalar) selects the instruction set.
 #[derive(Debug, clap::Args)]
 #[command(mut_arg("rows", rows_among(&["measurements", "facts"])))]
 #[command(after_help = "Examples:
