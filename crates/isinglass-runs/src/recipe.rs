@@ -52,6 +52,7 @@ impl Recipe {
             "three hidden layers of 1024 sign neurons",
             Some("98.67 % without batch norm (Kim & Smaragdis); 98.88 % with batch norm, 1-bit inputs, 1000 epochs (LFC)")
         ),
+        recipe!("mnist-1024-ste", "mnist-1024 with straight-through gradients", None),
         recipe!(
             "mnist-2048",
             "three hidden layers of 2048 sign neurons",
@@ -70,6 +71,7 @@ impl Recipe {
         recipe!("mnist-carried-20", "twenty hidden layers of 256 sign neurons, fields carried", None),
         recipe!("mnist-carried-20-ste", "mnist-carried-20 with straight-through gradients", None),
         recipe!("mnist-carried-50", "fifty hidden layers of 256 sign neurons, fields carried", None),
+        recipe!("mnist-carried-50-ste", "mnist-carried-50 with straight-through gradients", None),
         recipe!("mnist-carried-100", "a hundred hidden layers of 256 sign neurons, fields carried", None),
     ];
 

@@ -85,13 +85,14 @@ pub unsafe fn backward<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: 
         }
         o += depth;
     }
-    let (c1, c2) = (scratch.c1.pointer(), scratch.c2.pointer());
+    let (c1, c2, biases) = (scratch.c1.pointer(), scratch.c2.pointer(), scratch.row_sums.pointer());
     let sign = l.splat(if layer.variance == VarianceRule::Spins { 1.0 } else { -1.0 });
+    scratch.row_sums[..count * LANES].fill(0.0);
     // SAFETY: the caller upholds the contract.
     unsafe {
-        for row in 0..count {
-            let mut bias = l.splat(0.0);
-            for p in 0..layer.panels {
+        // Rows of a panel follow each other in memory, so that the processor sees what will be needed next.
+        for p in 0..layer.panels {
+            for row in 0..count {
                 let c = (p * MAX_ROWS + row) * LANES;
                 let mut gradient = l.load(c1.add(c));
                 if has_q {
@@ -100,7 +101,7 @@ pub unsafe fn backward<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: 
                 }
                 let at = (p * layer.in_rows + first + row) * LANES;
                 let own = flush(l, l.mul(gradient, l.load(layer.below_p.add(at))));
-                bias = l.add(bias, own);
+                l.store(biases.add(row * LANES), l.add(l.load(biases.add(row * LANES)), own));
                 // Layers that carry have equal shapes: the place is the same in both.
                 let total = if layer.received == Received::Nothing { own } else { flush(l, l.add(own, l.load(layer.p.add(at)))) };
                 l.store(layer.out_p.add(at), total);
@@ -114,9 +115,10 @@ pub unsafe fn backward<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: 
                     l.store(layer.out_q.add(at), flush(l, q));
                 }
             }
-            l.store(layer.out_bias.add((first + row) * LANES), bias);
         }
     }
+    // SAFETY: as above; there are at most `MAX_ROWS` rows.
+    unsafe { std::ptr::copy_nonoverlapping(biases, layer.out_bias.add(first * LANES), count * LANES) };
 }
 
 impl Scratch {

@@ -124,8 +124,8 @@ pub unsafe fn forward<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: &
     // SAFETY: the caller upholds the contract.
     unsafe {
         products::<L, MR, NP>(l, layer, span, next, scratch);
-        for row in 0..rows {
-            neurons(l, layer, first + row, row, scratch);
+        for p in 0..layer.panels {
+            neurons(l, layer, span, p, scratch);
         }
         if !layer.out_transposed.is_null() {
             transpose(l, layer, first, rows);
@@ -168,6 +168,9 @@ unsafe fn products<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: &For
             }
         }
         k += depth;
+    }
+    for (row, variance) in scratch.own_variances[..rows].iter_mut().enumerate() {
+        *variance = sum_of_lanes(&scratch.row_sums[row * LANES..(row + 1) * LANES]);
     }
 }
 
@@ -223,20 +226,21 @@ pub fn sum_of_lanes(lanes: &[f32]) -> f32 {
     sums[0]
 }
 
-/// All neurons of one row, pointwise.
+/// All neurons of a panel of examples, pointwise. Rows follow each other in memory, panels are far apart: this way around the processor sees what will be needed next.
 ///
 /// # Safety
 ///
 /// As for [`forward`].
 #[inline(always)]
-unsafe fn neurons<L: Lanes>(l: L, layer: &Forward, output: usize, row: usize, scratch: &Scratch) {
+unsafe fn neurons<L: Lanes>(l: L, layer: &Forward, span: Span, p: usize, scratch: &Scratch) {
     let n = layer.inputs as f32;
     let (by_root, by_n) = (1.0 / n.sqrt(), 1.0 / n);
-    let own_variance = sum_of_lanes(&scratch.row_sums[row * LANES..(row + 1) * LANES]);
     // SAFETY: the caller upholds the contract.
     unsafe {
-        let bias = l.splat(*layer.bias.add(output));
-        for p in 0..layer.panels {
+        for row in 0..span.rows {
+            let output = span.first + row;
+            let own_variance = scratch.own_variances[row];
+            let bias = l.splat(*layer.bias.add(output));
             let c = (p * MAX_ROWS + row) * LANES;
             let sum = l.load(scratch.c1.pointer().add(c));
             let variance = match layer.variance {

@@ -50,6 +50,8 @@ pub struct Scratch {
     c1: Buffer,
     c2: Buffer,
     row_sums: Buffer,
+    /// Of every row, `Σ(1 − M²)`.
+    own_variances: [f32; MAX_ROWS],
     /// A tile of a gradient.
     tile: Buffer,
 }
@@ -60,7 +62,15 @@ impl Scratch {
         // The last tile of a product may read and write beyond the last row.
         let a = || Buffer::new(MAX_ROWS * BLOCK_STRIDE + MAX_ROWS);
         let c = || Buffer::new((panels + 1) * MAX_ROWS * LANES);
-        Self { a1: a(), a2: a(), c1: c(), c2: c(), row_sums: Buffer::new(MAX_ROWS * LANES), tile: Buffer::new(MAX_TILE * LANES) }
+        Self {
+            a1: a(),
+            a2: a(),
+            c1: c(),
+            c2: c(),
+            row_sums: Buffer::new(MAX_ROWS * LANES),
+            own_variances: [0.0; MAX_ROWS],
+            tile: Buffer::new(MAX_TILE * LANES),
+        }
     }
 }
 
