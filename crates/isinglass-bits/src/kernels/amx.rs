@@ -69,8 +69,8 @@ pub struct Block {
     used: Vec<Range<usize>>,
     /// Those of a pair of groups.
     weights: Vec<[Tile; 2]>,
-    /// Those of two products, `[product][rows][group]`: while one is computed, the other is compared with thresholds.
-    sums: [[[Sums; 2]; 2]; 2],
+    /// Those of a product, `[rows][group]`.
+    sums: [[Sums; 2]; 2],
 }
 
 impl Block {
@@ -82,7 +82,7 @@ impl Block {
             inputs: vec![tile; rows / ROWS * depth],
             used: vec![0..depth; rows / (2 * ROWS)],
             weights: vec![[tile; 2]; depth],
-            sums: [[[sums; 2]; 2]; 2],
+            sums: [[sums; 2]; 2],
         }
     }
 
@@ -111,33 +111,22 @@ impl Block {
     pub fn neurons<const IMAGES: usize>(&mut self, layer: &Layer, count: usize, spins: &mut [[u32; IMAGES]]) {
         let registers = Registers::configure(layer.token);
         let (depth, words) = (self.weights.len(), layer.thresholds.len());
-        let mut finish = |[low, high]: &[[Sums; 2]; 2], word: usize, first: usize| {
-            for (first, sums) in [(first, low), (first + ROWS, high)] {
-                // SAFETY: the token proves the instructions, here and below.
-                let ups = unsafe { compare(sums, &layer.thresholds[word]) };
-                for (row, ups) in (first..count).zip(ups) {
-                    spins[row / IMAGES * words + word][row % IMAGES] = ups;
-                }
-            }
-        };
-        let [mut current, mut before] = self.sums.each_mut();
-        let mut unfinished = None;
-        for word in 0..words {
+        for (word, thresholds) in layer.thresholds.iter().enumerate() {
+            // SAFETY: the token proves the instructions, here and below.
             unsafe { unpack(&layer.weights, word, &mut self.weights) };
             let rows = (0..count).step_by(2 * ROWS).zip(self.inputs.chunks_exact(2 * depth));
             for ((first, tiles), used) in rows.zip(&self.used) {
                 // Of black images, one tile: a product takes at least one.
                 let used = if used.is_empty() { 0..1 } else { used.clone() };
                 let (low, high) = tiles.split_at(depth);
-                multiply(&registers, (&low[used.clone()], &high[used.clone()]), &self.weights[used], current);
-                if let Some((word, first)) = unfinished.replace((word, first)) {
-                    finish(before, word, first);
+                multiply(&registers, (&low[used.clone()], &high[used.clone()]), &self.weights[used], &mut self.sums);
+                for (first, sums) in [first, first + ROWS].into_iter().zip(&self.sums) {
+                    let ups = unsafe { compare(sums, thresholds) };
+                    for (row, ups) in (first..count).zip(ups) {
+                        spins[row / IMAGES * words + word][row % IMAGES] = ups;
+                    }
                 }
-                core::mem::swap(&mut current, &mut before);
             }
-        }
-        if let Some((word, first)) = unfinished {
-            finish(before, word, first);
         }
     }
 }

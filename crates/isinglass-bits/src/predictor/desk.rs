@@ -18,13 +18,19 @@ const ROWS_THAT_PAY: usize = 24;
 /// The working memory of one thread.
 #[derive(Clone)]
 pub(super) struct Desk {
+    spaces: Spaces,
+    /// Quantised rows, as many as are taken together; empty if the model takes bytes.
+    quantised: Vec<u8>,
+}
+
+/// Working memory for eight rows side by side, for one, and for many.
+#[derive(Clone)]
+struct Spaces {
     tile: Workspace<TILE>,
     single: Workspace<1>,
     /// For the first layer of many rows, if the instruction set has tiles.
     #[cfg(target_arch = "x86_64")]
     block: Option<Block>,
-    /// Quantised rows, as many as are taken together; empty if the model takes bytes.
-    quantised: Vec<u8>,
 }
 
 /// Rows whose first layer is computed together.
@@ -38,17 +44,50 @@ struct Block {
 
 impl Desk {
     pub(super) fn new(plan: &Plan) -> Self {
-        let mut desk = Self {
+        let spaces = Spaces {
             tile: Workspace::new(plan),
             single: Workspace::new(plan),
             #[cfg(target_arch = "x86_64")]
             block: plan.networks[0].tiled.as_ref().map(|_| Block::new(plan)),
-            quantised: Vec::new(),
         };
-        desk.quantised = vec![0; if plan.quantiser.is_some() { desk.rows(plan) * plan.inputs } else { 0 }];
-        desk
+        let quantised = vec![0; if plan.quantiser.is_some() { spaces.rows(plan) * plan.inputs } else { 0 }];
+        Self { spaces, quantised }
     }
 
+    /// How many rows should be given at once.
+    #[cfg(feature = "std")]
+    pub(super) fn rows_that_pay(&self) -> usize {
+        #[cfg(target_arch = "x86_64")]
+        if self.spaces.block.is_some() {
+            return 2 * ROWS_THAT_PAY;
+        }
+        TILE
+    }
+
+    /// `inputs` are those that [`Plan::rows`] accepted.
+    pub(super) fn sums_into(&mut self, plan: &Plan, inputs: Values<'_>, sums: &mut [i32]) {
+        let Self { spaces, quantised } = self;
+        let rows = spaces.rows(plan);
+        let sums = sums.chunks_mut(rows * plan.sums_per_row());
+        match (inputs, &plan.quantiser) {
+            (Values::Floats(reals), Some(quantiser)) => {
+                for (reals, sums) in reals.chunks(rows * plan.inputs).zip(sums) {
+                    let bytes = &mut quantised[..reals.len()];
+                    quantiser.quantise_finite(reals, bytes);
+                    spaces.sums_of_bytes(plan, bytes, sums);
+                }
+            }
+            (Values::Bytes(bytes), None) => {
+                for (bytes, sums) in bytes.chunks(rows * plan.inputs).zip(sums) {
+                    spaces.sums_of_bytes(plan, bytes, sums);
+                }
+            }
+            _ => unreachable!("refused before"),
+        }
+    }
+}
+
+impl Spaces {
     /// The most rows that are taken together.
     fn rows(&self, plan: &Plan) -> usize {
         #[cfg(target_arch = "x86_64")]
@@ -57,38 +96,6 @@ impl Desk {
         }
         let _ = plan;
         TILE
-    }
-
-    /// How many rows should be given at once.
-    #[cfg(feature = "std")]
-    pub(super) fn rows_that_pay(&self) -> usize {
-        #[cfg(target_arch = "x86_64")]
-        if self.block.is_some() {
-            return 2 * ROWS_THAT_PAY;
-        }
-        TILE
-    }
-
-    /// `inputs` are those that [`Plan::rows`] accepted.
-    pub(super) fn sums_into(&mut self, plan: &Plan, inputs: Values<'_>, sums: &mut [i32]) {
-        match (inputs, &plan.quantiser) {
-            (Values::Floats(reals), Some(quantiser)) => {
-                let (rows, mut quantised) = (self.rows(plan), core::mem::take(&mut self.quantised));
-                for (reals, sums) in reals.chunks(rows * plan.inputs).zip(sums.chunks_mut(rows * plan.sums_per_row())) {
-                    let bytes = &mut quantised[..reals.len()];
-                    quantiser.quantise_finite(reals, bytes);
-                    self.sums_of_bytes(plan, bytes, sums);
-                }
-                self.quantised = quantised;
-            }
-            (Values::Bytes(bytes), None) => {
-                let rows = self.rows(plan);
-                for (bytes, sums) in bytes.chunks(rows * plan.inputs).zip(sums.chunks_mut(rows * plan.sums_per_row())) {
-                    self.sums_of_bytes(plan, bytes, sums);
-                }
-            }
-            _ => unreachable!("refused before"),
-        }
     }
 
     /// At most as many rows as are taken together.
