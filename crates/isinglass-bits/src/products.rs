@@ -136,7 +136,7 @@ struct Workspace<const ROWS: usize> {
     inputs: Vec<[u32; ROWS]>,
     neurons: Vec<[u32; ROWS]>,
     counts: Vec<Counts>,
-    scratch: Scratch<ROWS>,
+    scratch: Scratch,
 }
 
 impl<const ROWS: usize> Workspace<ROWS> {

@@ -173,7 +173,7 @@ impl Isa {
         panels: &SpinPanels,
         inputs: &[[u32; IMAGES]],
         counts: &mut [Counts],
-        scratch: &mut Scratch<IMAGES>,
+        scratch: &mut Scratch,
     ) {
         match self.0 {
             // SAFETY: the token proves that the machine has the instructions; here and below.
@@ -196,12 +196,14 @@ impl Isa {
         inputs: &[[u32; IMAGES]],
         counts: &mut [Counts],
         spins: &mut [[u32; IMAGES]],
-        scratch: &mut Scratch<IMAGES>,
+        scratch: &mut Scratch,
     ) {
         match self.0 {
             // SAFETY: as in `mismatches`.
             #[cfg(target_arch = "x86_64")]
             Kind::Amx(_) | Kind::Avx512(_) => unsafe { avx512::neurons(panels, inputs, limits, spins) },
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx2(_) if avx2::fits(inputs) => unsafe { avx2::neurons(panels, inputs, limits, spins, &mut scratch.tables) },
             _ => {
                 self.mismatches(panels, inputs, counts, scratch);
                 self.compare(&counts[..limits.len() * IMAGES], limits, spins);
@@ -240,7 +242,7 @@ impl Isa {
         weights: &ByteWeights,
         images: &Images<IMAGES>,
         counts: &mut [Counts],
-        scratch: &mut Scratch<IMAGES>,
+        scratch: &mut Scratch,
     ) {
         let Images { totals, .. } = images;
         let quads = Quads { places: &images.places, values: &images.quads };
@@ -332,9 +334,9 @@ impl<'a, const IMAGES: usize> Quads<'a, IMAGES> {
 
 /// What a kernel keeps between calls, so that it allocates nothing.
 #[derive(Clone, Default)]
-pub(crate) struct Scratch<const IMAGES: usize> {
+pub(crate) struct Scratch {
     #[cfg(target_arch = "x86_64")]
-    tables: Vec<[avx2::Tables; IMAGES]>,
+    tables: Vec<avx2::Tables>,
     #[cfg(target_arch = "x86_64")]
     sums: Vec<avx512::Table>,
 }

@@ -153,7 +153,7 @@ struct Workspace<const IMAGES: usize> {
     counts: Vec<Counts>,
     /// The counts of the layer before, if a layer carries; otherwise empty.
     carried: Vec<Counts>,
-    scratch: Scratch<IMAGES>,
+    scratch: Scratch,
 }
 
 impl<const IMAGES: usize> Workspace<IMAGES> {
