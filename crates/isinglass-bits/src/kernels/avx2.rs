@@ -5,20 +5,23 @@
 //! bytes of their own: ten instructions for 768 products, where counting the bits of `w ^ x` with the same instruction takes 24. The tables are looked up once and serve all neurons. Bytes
 //! hold sums over 31 input bytes (248 differences), then go to 16 bits.
 //!
-//! Bytes: 32 weights become bytes 0 or −1, and `vpmaddubsw` adds two products in each of 16 lanes, whose sums go to 32 bits after 64 such steps.
+//! Bytes: for four inputs of an image there are two tables of 16 entries, the lowest five bits of the sums of all choices from them and the other five, looked up in the same way: four
+//! instructions for 128 products. Bytes hold sums of eight entries, then go to 16 bits.
 
 use alloc::vec::Vec;
 use core::arch::x86_64::*;
 
 use super::Quads;
-use super::layout::{BytePanels, Counts, GROUP, SpinPanels};
+use super::layout::{Counts, GROUP, SpinPanels};
 
 /// Input bytes whose differences always fit a byte.
 const BYTES: usize = u8::MAX as usize / 8;
 /// Input words whose tables stay in the first cache: 5 120 bytes for each pair of images. Their differences fit 15 bits.
 const WORDS: usize = 40;
-/// Quads of input bytes whose sums, in pairs, always fit 16 bits.
-const QUADS: usize = i16::MAX as usize / (2 * u8::MAX as usize);
+/// Pairs of quads of input bytes whose tables stay in the first cache: 6 144 bytes for each of four images. The sums of five of their bits fit 16.
+const EIGHTS: usize = 96;
+/// Pairs of quads whose sums of five bits always fit a byte.
+const FOUR: usize = u8::MAX as usize / (2 * 31);
 
 /// How many of four weights differ from four inputs of one image, and 16 times those of another, `[inputs of both][weights]`.
 static DIFFERENCES: [[u8; 16]; 256] = {
@@ -33,7 +36,21 @@ static DIFFERENCES: [[u8; 16]; 256] = {
     tables
 };
 
-/// The tables of the two halves of an input byte, for two images.
+/// Which of the first two bytes of a quad, and of the others, go into the sixteen sums; `0x80` for none.
+static CHOICES: [[u8; 32]; 2] = {
+    let mut choices = [[0x80; 32]; 2];
+    let mut place = 0;
+    while place < 16 * 4 {
+        let (sum, byte) = (place / 4, place % 4);
+        if sum >> byte & 1 == 1 {
+            choices[byte / 2][2 * sum + byte % 2] = byte as u8;
+        }
+        place += 1;
+    }
+    choices
+};
+
+/// Two tables: those of the two halves of an input byte, for two images; or two parts of the sums of four bytes.
 pub type Tables = [[u8; 16]; 2];
 
 /// Looks up the tables of some inputs, `[byte][pair of images]`. An image without a partner is its own.
@@ -68,11 +85,10 @@ pub fn mismatches<const IMAGES: usize>(panels: &SpinPanels, inputs: &[[u32; IMAG
         for (panel, counts) in panels.weights.chunks_exact(panels.panel).zip(counts.chunks_exact_mut(2 * IMAGES)) {
             let weights = &panel.as_chunks::<32>().0[4 * words * part..][..4 * inputs.len()];
             let sums = count::<IMAGES>(weights, tables);
-            for (image, [even, odd]) in sums.into_iter().enumerate() {
-                // Neurons 0 to 7 and 16 to 23, then 8 to 15 and 24 to 31.
-                let [low, high] = [_mm256_unpacklo_epi16(even, odd), _mm256_unpackhi_epi16(even, odd)];
-                add(&mut counts[image], [_mm256_castsi256_si128(low), _mm256_castsi256_si128(high)]);
-                add(&mut counts[IMAGES + image], [_mm256_extracti128_si256::<1>(low), _mm256_extracti128_si256::<1>(high)]);
+            for (image, sums) in sums.into_iter().enumerate() {
+                let [first, second] = in_order(sums);
+                add(&mut counts[image], first);
+                add(&mut counts[IMAGES + image], second);
             }
         }
     }
@@ -137,9 +153,8 @@ fn count<const IMAGES: usize>(weights: &[[u8; 32]], tables: &[Tables]) -> [[__m2
                 split(_mm256_add_epi8(look(&tables[0], a), look(&tables[1], b)), sums);
             }
         }
-        for ([even, odd], bytes) in sums.iter_mut().zip(bytes) {
-            *even = _mm256_add_epi16(*even, _mm256_and_si256(bytes, _mm256_set1_epi16(0xff)));
-            *odd = _mm256_add_epi16(*odd, _mm256_srli_epi16::<8>(bytes));
+        for (sums, bytes) in sums.iter_mut().zip(bytes) {
+            widen(bytes, sums);
         }
     }
     sums
@@ -198,41 +213,118 @@ fn add(counts: &mut Counts, halves: [__m128i; 2]) {
     }
 }
 
-/// See [`super::scalar::deficits`].
+/// See [`super::scalar::deficits`]; the values are two quads for each place.
 #[target_feature(enable = "avx2")]
-pub fn deficits<const IMAGES: usize>(panels: &BytePanels, inputs: Quads<'_, IMAGES>, totals: &[i32; IMAGES], counts: &mut [Counts]) {
-    for (group, counts) in panels.weights.chunks_exact(panels.quads).zip(counts.chunks_exact_mut(IMAGES)) {
-        for half in 0..2 {
-            // Minus the sum of the bytes whose weight is +1.
-            let mut sums = [_mm256_setzero_si256(); IMAGES];
-            for inputs in inputs.parts(QUADS) {
-                let mut pairs = [_mm256_setzero_si256(); IMAGES];
-                for (&place, quads) in inputs.places.iter().zip(inputs.values) {
-                    let weights = bytes_of((group[place as usize] >> (32 * half)) as u32);
-                    for (pairs, &quad) in pairs.iter_mut().zip(quads) {
-                        *pairs = _mm256_add_epi16(*pairs, _mm256_maddubs_epi16(_mm256_set1_epi32(quad as i32), weights));
-                    }
+pub fn deficits<const IMAGES: usize>(
+    panels: &SpinPanels,
+    inputs: Quads<'_, IMAGES>,
+    totals: &[i32; IMAGES],
+    counts: &mut [Counts],
+    tables: &mut Vec<Tables>,
+) {
+    for counts in counts.chunks_exact_mut(IMAGES) {
+        for (counts, &total) in counts.iter_mut().zip(totals) {
+            *counts = [total; GROUP];
+        }
+    }
+    let eights = inputs.places.len();
+    let part = eights.div_ceil(eights.div_ceil(EIGHTS).max(1)).max(1);
+    for (places, values) in inputs.places.chunks(part).zip(inputs.values.chunks(2 * part)) {
+        let mut image = 0;
+        while image + 4 <= IMAGES {
+            subtract::<IMAGES, 4>(panels, Quads { places, values }, image, counts, tables);
+            image += 4;
+        }
+        for image in image..IMAGES {
+            subtract::<IMAGES, 1>(panels, Quads { places, values }, image, counts, tables);
+        }
+    }
+}
+
+/// Subtracts twice the sums of the bytes whose weight is +1 from the counts of the images from `first` on.
+#[target_feature(enable = "avx2")]
+fn subtract<const IMAGES: usize, const SIDE_BY_SIDE: usize>(
+    panels: &SpinPanels,
+    inputs: Quads<'_, IMAGES>,
+    first: usize,
+    counts: &mut [Counts],
+    tables: &mut Vec<Tables>,
+) {
+    tables.clear();
+    for [left, right] in inputs.values.as_chunks::<2>().0 {
+        for (&left, &right) in left.iter().zip(right).skip(first).take(SIDE_BY_SIDE) {
+            tables.extend([sums_of(left), sums_of(right)]);
+        }
+    }
+    for (panel, counts) in panels.weights.chunks_exact(panels.panel).zip(counts.chunks_exact_mut(2 * IMAGES)) {
+        let sums = sum::<SIDE_BY_SIDE>(panel.as_chunks::<32>().0, inputs.places, tables);
+        for (image, sums) in (first..).zip(sums) {
+            let [lower, upper] = [in_order(sums[0]), in_order(sums[1])];
+            for (group, (lower, upper)) in lower.into_iter().zip(upper).enumerate() {
+                let counts = &mut counts[group * IMAGES + image];
+                for (counts, (lower, upper)) in counts.as_chunks_mut::<8>().0.iter_mut().zip(lower.into_iter().zip(upper)) {
+                    let lower = _mm256_slli_epi32::<1>(_mm256_cvtepu16_epi32(lower));
+                    let upper = _mm256_slli_epi32::<6>(_mm256_cvtepu16_epi32(upper));
+                    store(counts, _mm256_sub_epi32(load_counts(counts), _mm256_add_epi32(lower, upper)));
                 }
-                for (sum, pairs) in sums.iter_mut().zip(pairs) {
-                    *sum = _mm256_add_epi32(*sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
-                }
-            }
-            for ((counts, sum), &total) in counts.iter_mut().zip(sums).zip(totals) {
-                let sum = _mm256_add_epi32(_mm256_set1_epi32(total), _mm256_add_epi32(sum, sum));
-                store(&mut counts.as_chunks_mut::<8>().0[half], sum);
             }
         }
     }
 }
 
-/// 32 bits as bytes, −1 for a 1.
+/// For each image the sums of the bytes whose weight is +1: of their lowest five bits and of the others, those of the even neurons of 32 and of the odd.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn bytes_of(bits: u32) -> __m256i {
-    let spread = _mm256_setr_epi64x(0, 0x0101_0101_0101_0101, 0x0202_0202_0202_0202, 0x0303_0303_0303_0303);
-    let bit = _mm256_set1_epi64x(0x8040_2010_0804_0201_u64 as i64);
-    let bytes = _mm256_shuffle_epi8(_mm256_set1_epi32(bits as i32), spread);
-    _mm256_cmpeq_epi8(_mm256_and_si256(bytes, bit), bit)
+fn sum<const IMAGES: usize>(weights: &[[u8; 32]], places: &[u32], tables: &[Tables]) -> [[[__m256i; 2]; 2]; IMAGES] {
+    let mut sums = [[[_mm256_setzero_si256(); 2]; 2]; IMAGES];
+    for (places, tables) in places.chunks(FOUR).zip(tables.chunks(FOUR * 2 * IMAGES)) {
+        let mut bytes = [[_mm256_setzero_si256(); 2]; IMAGES];
+        for (&place, tables) in places.iter().zip(tables.chunks_exact(2 * IMAGES)) {
+            let [low, high] = halves(&weights[place as usize]);
+            for ([lower, upper], [left, right]) in bytes.iter_mut().zip(tables.as_chunks::<2>().0) {
+                *lower = _mm256_add_epi8(*lower, _mm256_add_epi8(look(&left[0], low), look(&right[0], high)));
+                *upper = _mm256_add_epi8(*upper, _mm256_add_epi8(look(&left[1], low), look(&right[1], high)));
+            }
+        }
+        for (sums, bytes) in sums.as_flattened_mut().iter_mut().zip(bytes.as_flattened()) {
+            widen(*bytes, sums);
+        }
+    }
+    sums
+}
+
+/// The sums of all choices from four bytes: their lowest five bits, then the others.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn sums_of(quad: u32) -> Tables {
+    let bytes = _mm256_set1_epi32(quad as i32);
+    let ones = _mm256_set1_epi8(1);
+    let first = _mm256_maddubs_epi16(_mm256_shuffle_epi8(bytes, load(&CHOICES[0])), ones);
+    let second = _mm256_maddubs_epi16(_mm256_shuffle_epi8(bytes, load(&CHOICES[1])), ones);
+    let sums = _mm256_add_epi16(first, second);
+    let [lower, upper] = [_mm256_and_si256(sums, _mm256_set1_epi16(31)), _mm256_srli_epi16::<5>(sums)];
+    let mut tables = [[0; 16]; 2];
+    let packed = _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_packus_epi16(lower, upper));
+    // SAFETY: it writes 32 bytes, at any alignment, all within the array.
+    unsafe { _mm256_storeu_si256(tables.as_mut_ptr().cast(), packed) };
+    tables
+}
+
+/// Adds bytes to 16-bit sums, the even ones and the odd.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn widen(bytes: __m256i, [even, odd]: &mut [__m256i; 2]) {
+    *even = _mm256_add_epi16(*even, _mm256_and_si256(bytes, _mm256_set1_epi16(0xff)));
+    *odd = _mm256_add_epi16(*odd, _mm256_srli_epi16::<8>(bytes));
+}
+
+/// 16-bit sums of 32 neurons by parity as two groups of 16, eight by eight.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn in_order([even, odd]: [__m256i; 2]) -> [[__m128i; 2]; 2] {
+    // Neurons 0 to 7 and 16 to 23, then 8 to 15 and 24 to 31.
+    let [low, high] = [_mm256_unpacklo_epi16(even, odd), _mm256_unpackhi_epi16(even, odd)];
+    [[_mm256_castsi256_si128(low), _mm256_castsi256_si128(high)], [_mm256_extracti128_si256::<1>(low), _mm256_extracti128_si256::<1>(high)]]
 }
 
 #[inline]

@@ -120,21 +120,21 @@ pub fn words_of(columns: usize) -> usize {
     columns.div_ceil(32)
 }
 
-/// Leaves out what is 0 in all rows side by side, and says where the rest was.
+/// Leaves out what is 0 in all rows side by side, `step` words at a time, and says where the rest was. The last may be filled up with zeros.
 ///
 /// The borders of images are black, and a product with 0 adds nothing.
-pub fn leave_out_zeros<const ROWS: usize>(words: &mut Vec<[u32; ROWS]>, places: &mut Vec<u32>) {
+pub fn leave_out_zeros<const ROWS: usize>(words: &mut Vec<[u32; ROWS]>, step: usize, places: &mut Vec<u32>) {
+    words.resize(words.len().next_multiple_of(step), [0; ROWS]);
     places.clear();
-    places.reserve(words.len());
-    let mut place = 0;
-    words.retain(|words| {
-        let is_used = words.iter().any(|&word| word != 0);
-        if is_used {
-            places.push(place);
+    places.reserve(words.len() / step);
+    for place in 0..words.len() / step {
+        let step_words = place * step..(place + 1) * step;
+        if words[step_words.clone()].as_flattened().iter().any(|&word| word != 0) {
+            words.copy_within(step_words, places.len() * step);
+            places.push(place as u32);
         }
-        place += 1;
-        is_used
-    });
+    }
+    words.truncate(places.len() * step);
 }
 
 /// Puts rows side by side: four bytes of each, then the next four; missing bytes are 0.

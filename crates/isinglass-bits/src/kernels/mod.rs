@@ -216,6 +216,8 @@ impl Isa {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
             Kind::Amx(_) | Kind::Avx512(_) => ByteWeights::Indices(IndexPanels::new(matrix)),
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx2(_) => ByteWeights::Spins(self.spin_panels(matrix)),
             _ => ByteWeights::Quads(BytePanels::new(matrix)),
         }
     }
@@ -231,8 +233,17 @@ impl Isa {
             Kind::Amx(_) | Kind::Avx512(_) => unsafe { arranged.sixes.arrange(images, inputs) },
             _ => {
                 layout::interleave(images, inputs, &mut arranged.quads);
-                layout::leave_out_zeros(&mut arranged.quads, &mut arranged.places);
+                layout::leave_out_zeros(&mut arranged.quads, self.quads_per_place(), &mut arranged.places);
             }
+        }
+    }
+
+    /// Quads of bytes that are left out together.
+    fn quads_per_place(self) -> usize {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx2(_) => 2,
+            _ => 1,
         }
     }
 
@@ -253,14 +264,16 @@ impl Isa {
                 avx512::deficits(panels, &images.sixes, totals, counts, &mut scratch.sums);
             },
             #[cfg(target_arch = "x86_64")]
-            (Kind::Avx2(_), ByteWeights::Quads(panels)) => unsafe { avx2::deficits(panels, quads, totals, counts) },
+            (Kind::Avx2(_), ByteWeights::Spins(panels)) => unsafe {
+                avx2::deficits(panels, quads, totals, counts, &mut scratch.tables);
+            },
             #[cfg(target_arch = "aarch64")]
             (Kind::Neon(_), ByteWeights::Quads(panels)) => unsafe { neon::deficits(panels, quads, totals, counts) },
             (Kind::Scalar(_), ByteWeights::Quads(panels)) => scalar::deficits(panels, quads, totals, counts),
             #[cfg(target_arch = "x86_64")]
             _ => unreachable!("laid out for another instruction set"),
         }
-        // Only AVX-512 has a use for it.
+        // Only x86-64 has a use for it.
         let _ = scratch;
     }
 
@@ -279,6 +292,8 @@ impl Isa {
 pub(crate) enum ByteWeights {
     Quads(BytePanels),
     #[cfg(target_arch = "x86_64")]
+    Spins(SpinPanels),
+    #[cfg(target_arch = "x86_64")]
     Indices(IndexPanels),
 }
 
@@ -287,6 +302,8 @@ impl ByteWeights {
     pub fn groups(&self) -> usize {
         match self {
             Self::Quads(panels) => panels.groups,
+            #[cfg(target_arch = "x86_64")]
+            Self::Spins(panels) => panels.groups,
             #[cfg(target_arch = "x86_64")]
             Self::Indices(panels) => panels.groups,
         }
@@ -325,6 +342,7 @@ pub(crate) struct Quads<'a, const IMAGES: usize> {
     pub values: &'a [[u32; IMAGES]],
 }
 
+#[cfg(target_arch = "aarch64")]
 impl<'a, const IMAGES: usize> Quads<'a, IMAGES> {
     /// Parts of `count` quads.
     fn parts(self, count: usize) -> impl Iterator<Item = Self> {
