@@ -187,7 +187,9 @@ impl InputRule {
     /// Turns raw values of a row, from column `first` on, into inputs.
     pub(crate) fn apply(&self, first: usize, values: &mut [f32]) {
         self.quantise(first, values);
-        values.iter_mut().for_each(|value| *value = self.preprocessing.apply(*value));
+        let (chunks, rest) = values.as_chunks_mut::<16>();
+        chunks.iter_mut().for_each(|chunk| *chunk = chunk.map(|value| self.preprocessing.apply(value)));
+        rest.iter_mut().for_each(|value| *value = self.preprocessing.apply(*value));
     }
 }
 

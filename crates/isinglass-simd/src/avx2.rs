@@ -61,6 +61,27 @@ impl Lanes for Avx2 {
         }
     }
     #[inline(always)]
+    fn transpose(self, from: &[[f32; LANES]; LANES], to: &mut [[f32; LANES]; LANES]) {
+        for (half, rows) in from.as_chunks::<8>().0.iter().enumerate() {
+            for (quarter, columns) in to.as_chunks_mut::<4>().0.iter_mut().enumerate() {
+                let part = |row: usize| rows[row].as_chunks::<4>().0[quarter].as_ptr();
+                let [first, second, third, fourth] = columns.each_mut().map(|column| column.as_chunks_mut::<8>().0[half].as_mut_ptr());
+                // SAFETY: the token proves the instructions; arrays of 4 and of 8 numbers.
+                unsafe {
+                    // A row in the low half of a register, the fourth after it in the high half.
+                    let (a, b) = (_mm256_loadu2_m128(part(4), part(0)), _mm256_loadu2_m128(part(5), part(1)));
+                    let (c, d) = (_mm256_loadu2_m128(part(6), part(2)), _mm256_loadu2_m128(part(7), part(3)));
+                    let (ab, cd) = (_mm256_unpacklo_ps(a, b), _mm256_unpacklo_ps(c, d));
+                    _mm256_storeu_ps(first, _mm256_shuffle_ps::<0x44>(ab, cd));
+                    _mm256_storeu_ps(second, _mm256_shuffle_ps::<0xee>(ab, cd));
+                    let (ab, cd) = (_mm256_unpackhi_ps(a, b), _mm256_unpackhi_ps(c, d));
+                    _mm256_storeu_ps(third, _mm256_shuffle_ps::<0x44>(ab, cd));
+                    _mm256_storeu_ps(fourth, _mm256_shuffle_ps::<0xee>(ab, cd));
+                }
+            }
+        }
+    }
+    #[inline(always)]
     fn at_most(self, a: &[i32; LANES], b: &[i32; LANES]) -> u16 {
         let mut above = 0;
         for (half, (a, b)) in a.as_chunks::<8>().0.iter().zip(b.as_chunks::<8>().0).enumerate() {

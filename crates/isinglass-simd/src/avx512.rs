@@ -60,6 +60,10 @@ impl Lanes for Avx512 {
         unsafe { _mm512_storeu_ps(to, x) }
     }
     #[inline(always)]
+    fn transpose(self, from: &[[f32; LANES]; LANES], to: &mut [[f32; LANES]; LANES]) {
+        Avx2::from(self).transpose(from, to);
+    }
+    #[inline(always)]
     fn at_most(self, a: &[i32; LANES], b: &[i32; LANES]) -> u16 {
         // SAFETY: the token proves the instructions; arrays of 16 integers.
         unsafe { _mm512_cmple_epi32_mask(_mm512_loadu_si512(a.as_ptr().cast()), _mm512_loadu_si512(b.as_ptr().cast())) }

@@ -151,6 +151,7 @@ impl Isa {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Kernel, LANES, Lanes};
 
     #[test]
     fn names_lead_back_to_their_sets() {
@@ -177,5 +178,30 @@ mod tests {
         }
         #[cfg(feature = "std")]
         assert_eq!(Isa::from_variable("sse9").unwrap_err().to_string(), alloc::format!("ISINGLASS_SIMD = sse9: this machine has {list}"));
+    }
+
+    struct Transpose<'a>(&'a [[f32; LANES]; LANES], &'a mut [[f32; LANES]; LANES]);
+
+    impl Kernel for Transpose<'_> {
+        type Output = ();
+
+        #[inline(always)]
+        fn run<L: Lanes, const ROWS: usize, const VECTORS: usize>(self, l: L) {
+            l.transpose(self.0, self.1);
+        }
+    }
+
+    #[test]
+    fn rows_become_columns_with_every_set() {
+        let from: [[f32; LANES]; LANES] = core::array::from_fn(|row| core::array::from_fn(|column| (100 * row + column) as f32));
+        for isa in Isa::available() {
+            let mut to = [[f32::NAN; LANES]; LANES];
+            isa.of_vectors().run(Transpose(&from, &mut to));
+            for (column, rows) in to.iter().enumerate() {
+                for (row, &x) in rows.iter().enumerate() {
+                    assert_eq!(x, (100 * row + column) as f32, "{}: row {row}, column {column}", isa.name());
+                }
+            }
+        }
     }
 }

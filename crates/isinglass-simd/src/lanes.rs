@@ -91,6 +91,16 @@ pub trait Lanes: Copy + sealed::Sealed {
     /// Shifts in zeros from the left.
     fn shift_right<const BITS: i32>(self, a: Self::Ints) -> Self::Ints;
 
+    /// Rows become columns.
+    #[inline(always)]
+    fn transpose(self, from: &[[f32; LANES]; LANES], to: &mut [[f32; LANES]; LANES]) {
+        for (row, from) in from.iter().enumerate() {
+            for (to, &x) in to.iter_mut().zip(from) {
+                to[row] = x;
+            }
+        }
+    }
+
     /// A bit for every lane with `a ≤ b`, the first lane's lowest.
     fn at_most(self, a: &[i32; LANES], b: &[i32; LANES]) -> u16;
 }

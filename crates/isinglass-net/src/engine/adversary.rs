@@ -46,7 +46,7 @@ impl Engine {
         self.backward_to(0, below);
         let (features, rows, capacity) = (self.layers[0].inputs, rows_of(self.layers[0].inputs), self.capacity());
         let Some(Adversary { gradient, .. }) = &self.adversary else { return };
-        let target = Shared(Target::of(&self.inputs[0], self.prepares_backward));
+        let target = Shared(Target::of(&self.inputs[0], self.prepares_backward, self.kernels));
         self.pool.run(self.panels, &|_, panel| {
             for first in (0..features).step_by(LANES) {
                 let count = LANES.min(features - first);

@@ -4,6 +4,7 @@ use super::{Corruption, Engine, Inputs, LANES, Shared};
 use crate::InputRule;
 use crate::buffer::Buffer;
 use crate::examples::Rows;
+use crate::kernels::Kernels;
 
 /// The values that a batch holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +36,7 @@ impl Engine {
         self.examples = indices.len();
         self.panels = indices.len().div_ceil(LANES);
         let (features, panels, capacity) = (self.layers[0].inputs, self.panels, self.capacity());
-        let target = Shared(Target::of(&self.inputs[0], self.prepares_backward));
+        let target = Shared(Target::of(&self.inputs[0], self.prepares_backward, self.kernels));
         self.pool.run(panels, &|_, panel| {
             let target = target.get();
             let members = &indices[panel * LANES..indices.len().min((panel + 1) * LANES)];
@@ -70,17 +71,19 @@ pub(super) struct Target {
     second: *mut f32,
     transposed: *mut f32,
     transposed_square: *mut f32,
+    kernels: Kernels,
 }
 
 impl Target {
     /// The arrays of these inputs; those that only a backward pass needs, if there is to be one.
-    pub(super) fn of(inputs: &Inputs, for_backward: bool) -> Self {
+    pub(super) fn of(inputs: &Inputs, for_backward: bool, kernels: Kernels) -> Self {
         let when = |buffer: &Buffer| if for_backward { buffer.pointer() } else { std::ptr::null_mut() };
         Self {
             x: inputs.x.pointer(),
             second: inputs.second.pointer(),
             transposed: when(&inputs.transposed),
             transposed_square: when(&inputs.transposed_square),
+            kernels,
         }
     }
 
@@ -110,8 +113,7 @@ impl Target {
     ) {
         // SAFETY: the caller upholds the contract.
         unsafe {
-            let column_of = |feature: usize| -> [f32; LANES] { std::array::from_fn(|example| block[example][feature]) };
-            for (feature, column) in (0..count).map(|feature| (feature, column_of(feature))) {
+            for (feature, column) in self.kernels.transposed(block).into_iter().take(count).enumerate() {
                 let at = (panel * features + first + feature) * LANES;
                 self.x.add(at).cast::<[f32; LANES]>().write_unaligned(column);
                 if !self.second.is_null() {

@@ -73,6 +73,7 @@ pub struct Carry {
 }
 
 /// A layer's forward pass. Arrays are in panels of 16 examples: `[panel][feature][16]`.
+#[derive(Clone, Copy)]
 pub struct Forward {
     pub inputs: usize,
     /// Floats from one row of the means to the next.
@@ -124,9 +125,7 @@ pub unsafe fn forward<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: &
     // SAFETY: the caller upholds the contract.
     unsafe {
         products::<L, MR, NP>(l, layer, span, next, scratch);
-        for p in 0..layer.panels {
-            neurons(l, layer, span, p, scratch);
-        }
+        respond(l, layer, span, scratch);
         if !layer.out_transposed.is_null() {
             transpose(l, layer, first, rows);
         }
@@ -224,6 +223,42 @@ pub fn sum_of_lanes(lanes: &[f32]) -> f32 {
         half /= 2;
     }
     sums[0]
+}
+
+/// All neurons, pointwise. The commonest kinds have a loop of their own, without a decision per vector.
+///
+/// # Safety
+///
+/// As for [`forward`].
+#[inline(always)]
+unsafe fn respond<L: Lanes>(l: L, layer: &Forward, span: Span, scratch: &Scratch) {
+    // SAFETY: the caller upholds the contract.
+    unsafe {
+        match *layer {
+            Forward { field: Field::Averaged { noise, spread }, nonlinearity, carry: None, dropout: None, .. } => {
+                let field = Field::Averaged { noise, spread };
+                match nonlinearity {
+                    Nonlinearity::Erf(a) => {
+                        let nonlinearity = Nonlinearity::Erf(a);
+                        panels(l, &Forward { field, nonlinearity, carry: None, dropout: None, ..*layer }, span, scratch);
+                    }
+                    _ => panels(l, &Forward { field, carry: None, dropout: None, ..*layer }, span, scratch),
+                }
+            }
+            _ => panels(l, layer, span, scratch),
+        }
+    }
+}
+
+/// # Safety
+///
+/// As for [`forward`].
+#[inline(always)]
+unsafe fn panels<L: Lanes>(l: L, layer: &Forward, span: Span, scratch: &Scratch) {
+    for p in 0..layer.panels {
+        // SAFETY: the caller upholds the contract.
+        unsafe { neurons(l, layer, span, p, scratch) };
+    }
 }
 
 /// All neurons of a panel of examples, pointwise. Rows follow each other in memory, panels are far apart: this way around the processor sees what will be needed next.
@@ -448,13 +483,16 @@ unsafe fn transpose<L: Lanes>(l: L, layer: &Forward, first: usize, rows: usize) 
         for row in (0..rows).step_by(LANES) {
             let count = LANES.min(rows - row);
             for p in 0..layer.panels {
-                let from = layer.out_x.add((p * layer.x_rows + first + row) * LANES);
+                let from = layer.out_x.add((p * layer.x_rows + first + row) * LANES).cast::<[f32; LANES]>();
                 let at = ((first + row) / LANES * layer.capacity + p * LANES) * LANES;
                 let to = layer.out_transposed.add(at);
-                for feature in 0..count {
-                    for example in 0..LANES {
-                        *to.add(example * LANES + feature) = *from.add(feature * LANES + example);
-                    }
+                let to_block = &mut *to.cast::<[[f32; LANES]; LANES]>();
+                if count == LANES {
+                    l.transpose(&*from.cast(), to_block);
+                } else {
+                    let mut block = [[0.0; LANES]; LANES];
+                    block[..count].copy_from_slice(std::slice::from_raw_parts(from, count));
+                    l.transpose(&block, to_block);
                 }
                 if !layer.out_transposed_square.is_null() {
                     for example in 0..LANES {

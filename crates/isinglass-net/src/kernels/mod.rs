@@ -139,6 +139,13 @@ impl Kernels {
         self.isa.run(Tanh { theta: theta.as_chunks().0, means: means.as_chunks_mut().0, beta });
     }
 
+    /// Rows become columns.
+    pub fn transposed(self, block: &[[f32; LANES]; LANES]) -> [[f32; LANES]; LANES] {
+        let mut columns = [[0.0; LANES]; LANES];
+        self.isa.run(Transpose { from: block, to: &mut columns });
+        columns
+    }
+
     /// The standard normal numbers `counter, …, counter + 15` of the key's sequence; `counter` is a multiple of 16.
     pub fn normal(self, counter: u64, key: [u32; 2], to: &mut [f32; LANES]) {
         self.isa.run(Normal { counter, key, to });
@@ -180,6 +187,20 @@ impl Kernel for Chunk<'_, Update> {
     fn run<L: Lanes, const ROWS: usize, const VECTORS: usize>(self, l: L) {
         // SAFETY: the caller of `Kernels::update` upholds the contract.
         unsafe { update::update::<L, ROWS, VECTORS>(l, self.layer, self.span, self.scratch) }
+    }
+}
+
+struct Transpose<'a> {
+    from: &'a [[f32; LANES]; LANES],
+    to: &'a mut [[f32; LANES]; LANES],
+}
+
+impl Kernel for Transpose<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes, const ROWS: usize, const VECTORS: usize>(self, l: L) {
+        l.transpose(self.from, self.to);
     }
 }
 
