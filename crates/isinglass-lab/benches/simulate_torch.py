@@ -7,7 +7,7 @@ offers several ways of drawing signs the fastest on a CPU is used. Speaks JSON l
         -> {"seconds": 1.0, "q": 0.0012, "c": 0.99}       q_aa and c of the last layer, averaged
     {"quit": true}
 
-`pip install torch` (see crates/isinglass-net/benches/torch_partner.py for the least that imports).
+`pip install torch` (see crates/isinglass-net/benches/train_step/torch_partner.py for the least that imports).
 """
 
 import json

@@ -73,7 +73,7 @@ impl Recipe {
         recipe!("mnist-carried-50", "fifty hidden layers of 256 sign neurons, fields carried", None),
         recipe!("mnist-carried-50-ste", "mnist-carried-50 with straight-through gradients", None),
         recipe!("mnist-carried-100", "a hundred hidden layers of 256 sign neurons, fields carried", None),
-        recipe!("mnist-carried-100-ste", "a hundred carried layers of 256 with straight-through gradients", None),
+        recipe!("mnist-carried-100-ste", "mnist-carried-100 with straight-through gradients", None),
     ];
 
     /// The recipe of this name.

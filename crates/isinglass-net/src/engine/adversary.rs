@@ -2,8 +2,9 @@
 //!
 //! The gradient with respect to the inputs is what the backward pass would hand to a layer below the first, one whose neurons are the inputs themselves.
 
+use super::backward::Below;
 use super::batch::Target;
-use super::{Below, Engine, LANES, Shared, rows_of};
+use super::{Engine, LANES, Shared, rows_of};
 use crate::buffer::Buffer;
 use crate::kernels::Received;
 

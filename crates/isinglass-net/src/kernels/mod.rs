@@ -13,6 +13,7 @@
 mod backward;
 mod forward;
 mod math;
+mod neurons;
 mod product;
 mod rule;
 #[cfg(test)]
@@ -20,8 +21,9 @@ mod tests;
 mod update;
 
 pub use backward::{Backward, Received};
-pub use forward::{Carry, Dropout, Field, Forward, Nonlinearity, VarianceRule, noise_counter, sum_of_lanes};
+pub use forward::{Carry, Dropout, Field, Forward, Nonlinearity, VarianceRule, sum_of_lanes};
 pub use isinglass_simd::LANES;
+pub use neurons::noise_counter;
 pub use rule::Rule;
 pub use update::{Sink, Step, Update};
 

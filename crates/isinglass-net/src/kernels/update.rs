@@ -4,8 +4,9 @@
 
 use isinglass_simd::{LANES, Lanes};
 
-use super::forward::{sign, sum_of_lanes};
+use super::forward::sum_of_lanes;
 use super::math::tanh;
+use super::neurons::sign;
 use super::product::{Broadcast, Panels, Tile, accumulate, zeros};
 use super::rule::{OfMeans, Rule};
 use super::{MAX_TILE, Scratch, Span};

@@ -7,19 +7,19 @@
 //!
 //! The first rows train as the paper does: clipped means, goal `surrogate`. The last ones are the default of `isinglass train`: tanh means, goal `binary`.
 
-use std::collections::HashMap;
+mod peak;
+mod torch;
+
 use std::fmt;
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::sync::Barrier;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use isinglass_net::{
     Examples, Goal, Gradients, Inference, Init, Means, Network, NetworkConfig, Neuron, Schedule, TrainConfig, Trainer, Values, lrt_noise,
 };
-use safetensors::tensor::{Dtype, SafeTensors, TensorView};
-use serde_json::{Value, json};
+
+use peak::fma_peak;
+use torch::Torch;
 
 const INPUTS: usize = 784;
 const CLASSES: usize = 10;
@@ -361,161 +361,4 @@ fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     sorted[sorted.len() / 2]
-}
-
-/// The other side, kept running between questions.
-struct Torch {
-    mode: &'static str,
-    child: Child,
-    questions: ChildStdin,
-    answers: BufReader<ChildStdout>,
-}
-
-impl Torch {
-    /// One process in eager mode and one that compiles, or none if PyTorch cannot be imported.
-    fn start_all() -> Vec<Self> {
-        let python = std::env::var("ISINGLASS_PYTHON").unwrap_or_else(|_| "python3".to_owned());
-        let probe = Command::new(&python).args(["-c", "import torch"]).stderr(Stdio::null()).status();
-        if !probe.is_ok_and(|status| status.success()) {
-            return Vec::new();
-        }
-        ["eager", "compile"].map(|mode| Self::start(&python, mode)).into()
-    }
-
-    fn start(python: &str, mode: &'static str) -> Self {
-        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/torch_partner.py");
-        let mut child = Command::new(python).arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("Python starts");
-        let questions = child.stdin.take().expect("a pipe");
-        let answers = BufReader::new(child.stdout.take().expect("a pipe"));
-        Self { mode, child, questions, answers }
-    }
-
-    fn ask(&mut self, question: &Value) -> Value {
-        writeln!(self.questions, "{question}").expect("PyTorch listens");
-        let mut answer = String::new();
-        self.answers.read_line(&mut answer).expect("PyTorch answers");
-        serde_json::from_str(&answer).unwrap_or_else(|error| panic!("PyTorch answers {question} with JSON, not {answer:?}: {error}"))
-    }
-
-    fn setup(&mut self, case: &Case, threads: usize) {
-        let Case { width, depth, batch, surrogate, .. } = case;
-        let (mode, means) = (self.mode, case.means());
-        let answer = self.ask(&json!({"setup": {
-            "width": width, "depth": depth, "batch": batch, "inputs": INPUTS, "classes": CLASSES,
-            "threads": threads, "mode": mode, "surrogate": surrogate, "means": means, "seed": 1,
-        }}));
-        assert_eq!(answer["parameters"], case.parameters(), "both sides train the same network");
-    }
-
-    /// The loss of a network and its gradients, by the names of the arrays.
-    fn gradients(
-        &mut self,
-        arrays: &[(String, Vec<usize>, Vec<f64>)],
-        labels: &[u8],
-        surrogate: &str,
-        means: &str,
-    ) -> (f64, HashMap<String, Vec<f64>>) {
-        let directory = std::env::temp_dir().join(format!("isinglass-train-step-{}", std::process::id()));
-        std::fs::create_dir_all(&directory).expect("a directory for the arrays");
-        let (question, answer) = (directory.join("network.safetensors"), directory.join("gradients.safetensors"));
-        let bytes: Vec<Vec<u8>> = arrays.iter().map(|array| array.2.iter().flat_map(|value| value.to_le_bytes()).collect()).collect();
-        let view = |dtype, shape: &[usize], data| TensorView::new(dtype, shape.to_vec(), data).expect("a tensor");
-        let views = arrays.iter().zip(&bytes).map(|((name, shape, _), data)| (name.as_str(), view(Dtype::F64, shape, data)));
-        let views = views.chain([("labels", view(Dtype::U8, &[labels.len()], labels))]);
-        safetensors::serialize_to_file(views, None, &question).expect("the arrays are written");
-        let mode = self.mode;
-        let loss = self.ask(&json!({"check": question, "gradients": answer, "surrogate": surrogate, "means": means, "mode": mode}));
-        let file = std::fs::read(&answer).expect("PyTorch writes its gradients");
-        let _ = std::fs::remove_dir_all(&directory);
-        let gradients = SafeTensors::deserialize(&file).expect("tensors");
-        let numbers = |data: &[u8]| data.chunks_exact(8).map(|bytes| f64::from_le_bytes(bytes.try_into().expect("eight bytes"))).collect();
-        let named = gradients.iter().map(|(name, tensor)| (name.to_owned(), numbers(tensor.data())));
-        (loss["loss"].as_f64().expect("a loss"), named.collect())
-    }
-
-    /// Seconds taken by `count` steps.
-    fn steps(&mut self, count: usize) -> f64 {
-        self.ask(&json!({"steps": count}))["seconds"].as_f64().expect("seconds")
-    }
-}
-
-impl Drop for Torch {
-    fn drop(&mut self) {
-        // Our own child; it ends with us.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-/// Fused multiply-adds on registers alone, on all threads at once, in GFLOP/s: the best of a few short runs.
-fn fma_peak(threads: usize) -> Option<f64> {
-    const RUNS: usize = 3;
-    const LOOPS: usize = 10_000_000;
-    let (kernel, flops_per_loop) = fma_kernel()?;
-    let run = || {
-        let barrier = Barrier::new(threads);
-        let spans: Vec<(Instant, Instant)> = thread::scope(|scope| {
-            let measure = || {
-                barrier.wait();
-                let start = Instant::now();
-                kernel(LOOPS);
-                (start, Instant::now())
-            };
-            let workers: Vec<_> = (0..threads).map(|_| scope.spawn(measure)).collect();
-            workers.into_iter().map(|worker| worker.join().expect("no panic")).collect()
-        });
-        let start = spans.iter().map(|span| span.0).min()?;
-        let end = spans.iter().map(|span| span.1).max()?;
-        Some((threads * LOOPS * flops_per_loop) as f64 / (end - start).as_secs_f64() / 1e9)
-    };
-    (0..RUNS).filter_map(|_| run()).max_by(f64::total_cmp)
-}
-
-/// A loop of fused multiply-adds, and the operations of one turn.
-#[cfg(target_arch = "x86_64")]
-fn fma_kernel() -> Option<(fn(usize), usize)> {
-    use std::arch::x86_64::{_mm256_fmadd_ps, _mm256_set1_ps, _mm512_fmadd_ps, _mm512_set1_ps};
-    use std::hint::black_box;
-
-    /// Enough to hide the latency of four or five cycles of two units.
-    const CHAINS: usize = 12;
-
-    #[target_feature(enable = "avx512f")]
-    fn avx512(loops: usize) {
-        let (factor, term) = (_mm512_set1_ps(black_box(0.5)), _mm512_set1_ps(black_box(0.5)));
-        let mut sums = [_mm512_set1_ps(black_box(1.0)); CHAINS];
-        for _ in 0..loops {
-            for sum in &mut sums {
-                *sum = _mm512_fmadd_ps(*sum, factor, term);
-            }
-        }
-        black_box(sums);
-    }
-
-    #[target_feature(enable = "avx2,fma")]
-    fn avx2(loops: usize) {
-        let (factor, term) = (_mm256_set1_ps(black_box(0.5)), _mm256_set1_ps(black_box(0.5)));
-        let mut sums = [_mm256_set1_ps(black_box(1.0)); CHAINS];
-        for _ in 0..loops {
-            for sum in &mut sums {
-                *sum = _mm256_fmadd_ps(*sum, factor, term);
-            }
-        }
-        black_box(sums);
-    }
-
-    if is_x86_feature_detected!("avx512f") {
-        // SAFETY: the feature was detected.
-        Some((|loops| unsafe { avx512(loops) }, 2 * 16 * CHAINS))
-    } else if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-        // SAFETY: the features were detected.
-        Some((|loops| unsafe { avx2(loops) }, 2 * 8 * CHAINS))
-    } else {
-        None
-    }
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn fma_kernel() -> Option<(fn(usize), usize)> {
-    None
 }
