@@ -110,6 +110,7 @@ impl Engine {
             inputs: layer.inputs,
             stride: layer.stride,
             panels: self.panels,
+            examples: self.examples,
             capacity,
             means: layer.means.pointer(),
             theta: layer.optimizer.theta.pointer(),

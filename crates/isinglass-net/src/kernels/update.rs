@@ -39,6 +39,8 @@ pub struct Update {
     /// Floats from one row to the next of the means, and of every array of their shape.
     pub stride: usize,
     pub panels: usize,
+    /// Examples of the batch: those beyond, which fill the last panel, have no gradient.
+    pub examples: usize,
     /// Examples that the arrays can hold.
     pub capacity: usize,
     pub means: *mut f32,
@@ -241,7 +243,9 @@ unsafe fn over_panel<L: Lanes, const MR: usize, const NP: usize>(
         let a = Broadcast { start: factor.add((panel * layer.out_rows + place.row) * LANES), row_stride: LANES, k_stride: 1 };
         let start = inputs.add((place.panel * layer.capacity + panel * LANES) * LANES);
         let b = Panels { start, panel_stride: layer.capacity * LANES };
-        accumulate::<L, MR, NP>(l, tile, LANES, a, b)
+        let examples = layer.examples - panel * LANES;
+        // A number of terms that is known beforehand makes a loop without branches.
+        if examples >= LANES { accumulate::<L, MR, NP>(l, tile, LANES, a, b) } else { accumulate::<L, MR, NP>(l, tile, examples, a, b) }
     }
 }
 
@@ -320,6 +324,27 @@ unsafe fn each<L: Lanes>(l: L, layer: &Update, place: Place, finished: Finished,
             }
             l.store(total, squares);
         }
+        if let Sink::Step(Step { parametrisation: Parametrisation::Tanh, betas, .. }) = sink {
+            follow(l, layer, place, betas.next);
+        }
+    }
+}
+
+/// `M = tanh(βθ)` for a tile. A loop of its own keeps the chains of dependent instructions short, so that the processor works on more vectors at once.
+///
+/// # Safety
+///
+/// As for [`pass_on`].
+#[inline(always)]
+unsafe fn follow<L: Lanes>(l: L, layer: &Update, place: Place, beta: f32) {
+    // SAFETY: the caller upholds the contract.
+    unsafe {
+        for i in 0..place.rows {
+            for p in 0..place.panels {
+                let at = place.at(layer, i, p);
+                l.store(layer.means.add(at), tanh(l, l.mul(l.load(layer.theta.add(at)), l.splat(beta))).value);
+            }
+        }
     }
 }
 
@@ -358,8 +383,7 @@ unsafe fn step<L: Lanes>(l: L, layer: Parameters, how: Step, at: usize, gradient
                 let m = l.load(means);
                 let slope = l.mul(l.splat(betas.now), l.mul(l.sub(l.splat(1.0), m), l.add(l.splat(1.0), m)));
                 let moved = l.sub(decayed(l.load(layer.theta.add(at))), rule.step(l, l.mul(gradient, slope), &mut averages));
-                l.store(layer.theta.add(at), moved);
-                l.store(means, tanh(l, l.mul(moved, l.splat(betas.next))).value);
+                l.store(layer.theta.add(at), moved); // the means follow in a loop of their own
             }
             Parametrisation::Sign => {
                 let moved = clip(l, l.sub(decayed(l.load(layer.theta.add(at))), rule.step(l, gradient, &mut averages)));
