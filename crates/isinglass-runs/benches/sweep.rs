@@ -1,4 +1,4 @@
-//! A small grid of training runs, in turns with PyTorch in two worker processes: `cargo bench -p isinglass-runs --bench sweep`.
+//! A small grid of training runs, in turns with PyTorch in two worker processes: `cargo bench -p isinglass-runs --bench sweep [-- --epochs 3]`.
 //!
 //! PyTorch's side is `sweep_torch.py`; `ISINGLASS_PYTHON` names another interpreter than `python3`. Both sides train the same networks on the same images for the same epochs and
 //! evaluate the surrogate and `sign(M)` on all images; ours also saves its state and writes records. Reported are the ratio of the times, how busy our threads were,
@@ -39,6 +39,14 @@ sigma-m2 = [0.3, 0.9]
 seed = [1, 2]
 "#;
 
+/// The grid for as many epochs as the command line asks for with `--epochs N`.
+fn grid() -> Grid {
+    let args: Vec<String> = std::env::args().collect();
+    let epochs = args.iter().position(|arg| arg == "--epochs").map(|at| args.get(at + 1).and_then(|n| n.parse().ok()).expect("--epochs N"));
+    let text = epochs.map_or(GRID.to_owned(), |epochs: u32| GRID.replace("epochs = 10", &format!("epochs = {epochs}")));
+    Grid::from_toml(&text).expect("a grid")
+}
+
 /// Twenty images' worth of training: what is left is claiming, evaluating and landing a cell.
 const TINY: &str = r#"
 [train]
@@ -61,7 +69,7 @@ fn main() {
     }
     let scratch = std::env::temp_dir().join(format!("isinglass-sweep-bench-{}", std::process::id()));
     fs::create_dir_all(&scratch).expect("a scratch directory");
-    let grid = Grid::from_toml(GRID).expect("a grid");
+    let grid = grid();
     let cells = grid.cells().expect("cells");
     let data = SweepData::load(&cells, None).expect("digits are generated");
     let job = export(&cells[0].config.load_data(None).expect("digits"), &cells, &scratch);
