@@ -24,13 +24,23 @@ pub struct Recipe {
     name: &'static str,
     about: &'static str,
     published: Option<&'static str>,
+    draws: Option<usize>,
     settings: &'static str,
 }
 
-/// A recipe whose settings are the file of its name.
+/// A recipe whose settings are the file of its name, which ends with sign(M) or with some draws.
 macro_rules! recipe {
     ($name:literal, $about:literal, $published:expr) => {
-        Recipe { name: $name, about: $about, published: $published, settings: include_str!(concat!("recipes/", $name, ".toml")) }
+        recipe!($name, $about, $published, None)
+    };
+    ($name:literal, $about:literal, $published:expr, $draws:expr) => {
+        Recipe {
+            name: $name,
+            about: $about,
+            published: $published,
+            draws: $draws,
+            settings: include_str!(concat!("recipes/", $name, ".toml")),
+        }
     };
 }
 
@@ -52,12 +62,14 @@ impl Recipe {
             "three hidden layers of 1024 sign neurons",
             Some("98.67 % without batch norm (Kim & Smaragdis); 98.88 % with batch norm, 1-bit inputs, 1000 epochs (LFC)")
         ),
+        recipe!("mnist-1024-ensemble", "mnist-1024 with means left between -1 and 1: an ensemble of 25 draws", None, Some(25)),
         recipe!("mnist-1024-ste", "mnist-1024 with straight-through gradients", None),
         recipe!(
             "mnist-2048",
             "three hidden layers of 2048 sign neurons",
             Some("98.60 % (3×2048), 99.04 % (3×4096): batch norm, 1000 epochs")
         ),
+        recipe!("mnist-2048-ensemble", "mnist-2048 with means left between -1 and 1: an ensemble of 25 draws", None, Some(25)),
         recipe!(
             "mnist-lrt-2048",
             "three hidden layers of 2048 continuous neurons, weights ±1; not packed",
@@ -107,6 +119,11 @@ impl Recipe {
         self.published
     }
 
+    /// The number of stochastic draws that are packed as an ensemble; `None` where sign(M) is packed.
+    pub fn draws(&self) -> Option<usize> {
+        self.draws
+    }
+
     /// Its settings, as a file.
     pub fn settings(&self) -> &'static str {
         self.settings
@@ -128,7 +145,7 @@ impl Recipe {
 
 #[cfg(test)]
 mod tests {
-    use isinglass_net::{Carry, Initialisation, Surrogate};
+    use isinglass_net::{Carry, Goal, Initialisation, Surrogate};
 
     use super::*;
 
@@ -143,7 +160,7 @@ mod tests {
             assert_eq!(RunConfig::from_toml(&config.to_toml()), Ok(config.clone()), "{name}");
             let data = if name.starts_with("fashion-mnist-") { "fashion-mnist" } else { "mnist" };
             assert_eq!(config.data.as_deref(), Some(data), "{name}");
-            let (kind, number) = name.trim_end_matches("-ste").rsplit_once('-').unwrap();
+            let (kind, number) = name.trim_end_matches("-ste").trim_end_matches("-ensemble").rsplit_once('-').unwrap();
             let number: usize = number.parse().unwrap();
             let hidden = match (kind, number) {
                 ("mnist" | "fashion-mnist", 501) => vec![501; 2],
@@ -160,7 +177,8 @@ mod tests {
             assert_eq!(config.surrogate, surrogate, "{name}");
             let carry = if kind == "mnist-carried" { Carry::On } else { Carry::Off };
             assert_eq!((config.carry, network.carry), (Some(carry), carry == Carry::On), "{name}");
-            assert_eq!(config.samples, [1], "{name}");
+            assert_eq!(config.samples, [recipe.draws().unwrap_or(1)], "{name}: the report is of the network that is packed");
+            assert_eq!(config.goal == Some(Goal::Surrogate), recipe.draws().is_some(), "{name}: polarised means have only one draw");
         }
     }
 

@@ -45,9 +45,9 @@ fn recipes_are_listed_on_standard_output() {
     let list = home.json("train --recipe list");
     let list = list["recipes"].as_array().unwrap();
     assert_eq!(list.len(), Recipe::ALL.len());
-    assert_eq!(keys(&list[0]), ["name", "data", "network", "about", "published"]);
+    assert_eq!(keys(&list[0]), ["name", "data", "network", "about", "published", "draws"]);
     assert_eq!((&list[0]["name"], &list[0]["data"], &list[0]["network"]), (&"mnist-501".into(), &"mnist".into(), &"784-501×2-10".into()));
-    assert!(home.succeeds("train --recipe list --format csv").starts_with("name,data,network,about,published\nmnist-501,mnist,"));
+    assert!(home.succeeds("train --recipe list --format csv").starts_with("name,data,network,about,published,draws\nmnist-501,mnist,"));
     assert_eq!(home.entries(), 0, "nothing is trained");
 }
 
@@ -118,6 +118,27 @@ fn flags_override_a_recipe_and_its_name_is_recorded() {
     home.succeeds("train --config a/config.toml --out c --quiet");
     assert_eq!(home.read("a/config.toml"), home.read("c/config.toml"));
     assert_eq!(home.read("a/model.safetensors"), home.read("c/model.safetensors"));
+}
+
+#[test]
+fn a_recipe_of_draws_ends_with_their_ensemble() {
+    let home = with_images("draws");
+    let result = home.json(&format!("train --recipe mnist-1024-ensemble {TINY} --seed 3 --out a"));
+    let model = home.read("a/model.safetensors");
+    home.succeeds("pack a --samples 25 -o draws.safetensors");
+    assert_eq!(model, home.read("draws.safetensors"), "the very file that `pack` makes");
+    let about = home.json("inspect a/model.safetensors").to_string();
+    assert!(about.contains("25 draws with seed 3"), "{about}");
+    let stochastic = &result["test"]["stochastic"][0];
+    assert_eq!((&stochastic["samples"], &stochastic["accuracy"]), (&25.into(), &result["packed"]["accuracy"]));
+    // Found complete, and packed again if need be.
+    let written = fs::metadata(home.path("a/model.safetensors")).unwrap().modified().unwrap();
+    assert_eq!(home.json("resume a --quiet"), result);
+    assert_eq!(fs::metadata(home.path("a/model.safetensors")).unwrap().modified().unwrap(), written);
+    home.succeeds("pack a -o sign.safetensors");
+    fs::copy(home.path("sign.safetensors"), home.path("a/model.safetensors")).unwrap();
+    assert_eq!(home.json("resume a --quiet"), result);
+    assert_eq!(home.read("a/model.safetensors"), model);
 }
 
 #[test]

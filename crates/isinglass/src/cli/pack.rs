@@ -9,7 +9,7 @@ use isinglass_lab::provenance::{Draws, provenance};
 use isinglass_lab::replace;
 use isinglass_lab::run::values;
 use isinglass_lab::words::percent;
-use isinglass_net::{Checkpoint, Values};
+use isinglass_net::{Checkpoint, Counterpart, Network, Values};
 use serde_json::json;
 
 use super::answer::{Answer, to_record};
@@ -107,18 +107,22 @@ pub struct Written {
 }
 
 impl Packing {
+    /// The binary network or networks that are packed.
+    pub fn counterpart(self, network: &Network) -> Counterpart<'_> {
+        let counterpart = self.draws.map_or(network.binary(), |Draws { samples, seed }| network.sampled(samples).seed(seed));
+        counterpart.threads(self.threads)
+    }
+
     /// Writes the file once every output sum of the packed network is that of the float network. Replaces no file but a packed network.
     pub fn write(self, path: &Path, checkpoint: &Checkpoint, data: Option<&Dataset>) -> Result<Written, CliError> {
         replace::check_packed_target(path)?;
-        let network = checkpoint.network();
-        let counterpart = self.draws.map_or(network.binary(), |Draws { samples, seed }| network.sampled(samples).seed(seed));
         let examples = data.map_or(Values::Bytes(&[]), |data| values(&data.test));
         let bar = bar("{bar:24} {pos} of {len} networks packed and checked, {eta} left");
         let mut progress = |done: usize, of: usize| {
             bar.set_length(of as u64);
             bar.set_position(done as u64);
         };
-        let packed = counterpart.threads(self.threads).pack_checked(examples, &mut progress);
+        let packed = self.counterpart(checkpoint.network()).pack_checked(examples, &mut progress);
         bar.finish_and_clear();
         let packed = packed?;
         let mut model = match data.map(|data| data.test.shape()) {

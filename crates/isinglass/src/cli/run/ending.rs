@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use isinglass_bits::PackedModel;
 use isinglass_data::Dataset;
+use isinglass_lab::provenance::Draws;
+use isinglass_lab::recipe::Recipe;
 use isinglass_lab::run::{LAST, Line, MODEL, Run, RunConfig, Summary, read_checkpoint, read_metrics};
 use isinglass_lab::{replace, shell};
 use serde_json::{Value, json};
@@ -61,7 +63,8 @@ impl Ending {
             return Ok(None);
         };
         let checkpoint = read_checkpoint(directory, LAST)?;
-        if checkpoint.network().binary().pack()?.networks() != model.networks() {
+        let packing = Self::packing(config, 1);
+        if packing.counterpart(checkpoint.network()).pack()?.networks() != model.networks() {
             return Ok(None);
         }
         let score = Score::of_accuracy(accuracy, examples);
@@ -75,10 +78,16 @@ impl Ending {
         }
         let file = run.directory().join(MODEL);
         let checkpoint = read_checkpoint(run.directory(), LAST)?;
-        let written = Packing { draws: None, threads }.write(&file, &checkpoint, Some(data))?;
+        let written = Self::packing(run.config(), threads).write(&file, &checkpoint, Some(data))?;
         let Written { model, bytes, score, .. } = written;
         let score = score.expect("the data are given");
         Ok(PackedRun::ending(file, &model, bytes, score, &data.name))
+    }
+
+    /// What a recipe packs: sign(M), or some draws with the run's seed.
+    fn packing(config: &RunConfig, threads: usize) -> Packing {
+        let recipe = config.recipe.as_deref().and_then(|name| Recipe::find(name).ok());
+        Packing { draws: recipe.and_then(Recipe::draws).map(|samples| Draws { samples, seed: config.seed }), threads }
     }
 
     /// Checks, before a run is trained, that its packed network will not be in the place of another file.

@@ -15,6 +15,7 @@ pub fn print(format: Format) -> Result<(), CliError> {
         row.insert("about".into(), recipe.about().into());
         if format != Format::Table {
             row.insert("published".into(), recipe.published().into());
+            row.insert("draws".into(), recipe.draws().into());
         }
         row
     };
