@@ -12,13 +12,14 @@
 
 use isinglass_theory::{Advice, RandomNetwork, advice};
 
+use crate::init::MOST;
 use crate::named::named;
 use crate::{Error, NetworkConfig};
 
 /// Whether fields are carried between hidden layers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Carry {
-    /// Where the theory says that the plain network cannot reach its depth.
+    /// Where the theory says that the plain network cannot reach its depth, or only with means too large to change sign, and enough layers can carry.
     Auto,
     /// Wherever the shapes allow it.
     On,
@@ -37,10 +38,18 @@ pub struct CarryChoice {
     pub reason: String,
 }
 
+/// Layers that no carrying network does without: the first reads the inputs, and a sum of fields begins with the second.
+pub(crate) const LEAST_PLAIN: f64 = 2.0;
+
+/// The `σ_m²` with which the plain network reaches its depth; `None` where weights are real numbers, which need not change sign.
+fn needed_means(config: &NetworkConfig, advice: &Advice) -> Option<f64> {
+    advice.smallest.as_ref().and_then(|smallest| smallest.sigma2).filter(|_| config.surrogate.has_binary_weights())
+}
+
 impl Carry {
     /// Decides for a network; its own [`NetworkConfig::carry`] is ignored.
     ///
-    /// Where the theory has no answer, or the network cannot carry, [`Carry::Auto`] does not.
+    /// Where the theory has no answer, or too few layers can carry, [`Carry::Auto`] does not.
     ///
     /// # Errors
     ///
@@ -52,24 +61,37 @@ impl Carry {
             Self::On => choice(true, "as asked".into()),
             Self::Off => choice(false, "as asked".into()),
             Self::Auto => {
-                match (NetworkConfig { carry: true, ..config.clone() }).layers() {
-                    Ok(layers) if layers.iter().any(|layer| layer.carries()) => {}
-                    Ok(_) => return choice(false, "no two successive hidden layers have equal inputs and outputs".into()),
+                let carrying = match (NetworkConfig { carry: true, ..config.clone() }).carrying_layers() {
+                    Ok(0) => return choice(false, "no two successive hidden layers have equal inputs and outputs".into()),
+                    Ok(carrying) => carrying,
                     Err(error) => return choice(false, error.to_string()),
-                }
+                };
                 let depth = config.depth();
                 let theory = RandomNetwork::new(config.surrogate.model(), config.neuron);
                 let advice = match theory.and_then(|theory| Advice::new(&theory, depth, advice::DEFAULT_REACH)) {
                     Ok(advice) => advice,
                     Err(error) => return choice(false, format!("the theory has no answer ({error})")),
                 };
-                match advice.max_depth {
-                    Some(reach) if reach < depth as f64 => choice(
-                        true,
-                        format!("a plain network of these neurons carries signals through {reach:.1} layers at best, not {depth}"),
-                    ),
-                    _ => choice(false, format!("a plain network carries signals through {depth} layers")),
+                let reason = match (advice.max_depth, needed_means(config, &advice)) {
+                    (Some(reach), _) if reach < depth as f64 => {
+                        format!("a plain network of these neurons carries signals through {reach:.1} layers at best, not {depth}")
+                    }
+                    (_, Some(needed)) if needed > MOST => {
+                        format!(
+                            "a plain network would carry signals through {depth} layers only with means that can hardly change sign (σ_m² = {needed:.3})"
+                        )
+                    }
+                    _ => return choice(false, format!("a plain network carries signals through {depth} layers")),
+                };
+                // The others pass signals on as those of a plain network do.
+                let plain = depth - carrying;
+                let reach = advice.max_depth.unwrap_or(f64::INFINITY).max(LEAST_PLAIN);
+                if plain as f64 > reach {
+                    let reason =
+                        format!("{reason}, but only {carrying} of the layers can carry a field: successive ones of equal width can");
+                    return choice(false, reason);
                 }
+                choice(true, reason)
             }
         }
     }

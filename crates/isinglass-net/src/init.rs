@@ -10,7 +10,7 @@
 //! | `glorot` | `U(±√(6/(n_in + n_out)))` | about `1/N`: too small to carry a signal |
 //! | `he` | `U(±√(6/n_in))` | `2/n_in`: too small as well |
 //! | `critical` | two-point, where the theory advises | `Advice::best` |
-//! | `auto`, `critical` where fields are carried | uniform, two-point | `CarriedAdvice`, at least 1/3 |
+//! | `auto`, `critical` where fields are carried | uniform, two-point | `CarriedAdvice` with a reach of [`AUTO_REACH`], and of 3 |
 //! | `auto` | uniform, at the smallest `σ_m²` that carries signal and gradient through the depth | `Advice::smallest` with a reach of [`AUTO_REACH`], at least 1/3 |
 //! | `auto`, where that would take more than 0.85 | aligned (deterministic surrogate with sign neurons), uniform (others) | 1/3, 0.85 |
 //!
@@ -27,6 +27,7 @@ use std::str::FromStr;
 use isinglass_theory::{Advice, CarriedAdvice, Neuron, RandomNetwork, advice};
 use serde::{Deserialize, Serialize};
 
+use crate::carry::LEAST_PLAIN;
 use crate::named::serde_as_text;
 use crate::{Error, LayerSpec, NetworkConfig, Rng, Surrogate};
 
@@ -116,7 +117,7 @@ pub const AUTO_REACH: f64 = 12.0;
 const LEAST: f64 = 1.0 / 3.0;
 
 /// The largest: beyond it too few means can still change sign. `auto` also takes it where no `σ_m²` carries signals through the depth.
-const MOST: f64 = 0.85;
+pub(crate) const MOST: f64 = 0.85;
 
 /// Taken where the best `σ_m²` is the limit 1, at which the means could no longer change.
 const NEAR_ONE: f64 = 0.99;
@@ -204,8 +205,9 @@ impl Initialisation {
         }
         let theory = RandomNetwork::new(config.surrogate.model(), config.neuron)?;
         let depth = config.depth();
-        if config.layers()?.iter().any(LayerSpec::carries) {
-            return Self::carried(config, &theory);
+        let carrying = config.carrying_layers()?;
+        if carrying > 0 {
+            return Self::carried(config, &theory, carrying);
         }
         // Large real weights cost nothing: they need not change sign.
         if config.init == Init::Auto && config.surrogate.has_binary_weights() {
@@ -265,24 +267,33 @@ impl Initialisation {
         Ok(Self { distribution, sigma2: Some(sigma2), sigma_b2: config.sigma_b2.unwrap_or(advice.best.sigma_b2), reason })
     }
 
-    /// The choice for a network that carries its fields: the smallest variance at which enough of the signal is left at the end.
-    fn carried(config: &NetworkConfig, theory: &RandomNetwork) -> Result<Self, Error> {
-        let depth = config.depth();
-        let advice = CarriedAdvice::new(theory, depth, AUTO_REACH)?;
+    /// The choice for a network in which so many layers carry fields: the smallest variance at which enough of the signal is left at the end, and with which the other layers pass it on.
+    fn carried(config: &NetworkConfig, theory: &RandomNetwork, carrying: usize) -> Result<Self, Error> {
+        let (depth, plain) = (config.depth(), config.depth() - carrying);
+        let is_auto = config.init == Init::Auto;
+        let reach = if is_auto { AUTO_REACH } else { advice::DEFAULT_REACH };
+        let advice = CarriedAdvice::new(theory, depth, reach)?;
         let best = advice.carried.sigma2.unwrap_or(LEAST);
-        let (distribution, sigma2) = match config.init {
-            _ if !config.surrogate.has_binary_weights() => (Init::ClippedGaussian, best),
-            Init::Auto => (Init::Uniform, best.clamp(LEAST, MOST)),
-            _ => (Init::TwoPoint, best.clamp(LEAST, NEAR_ONE)),
+        let is_bounded = config.surrogate.has_binary_weights();
+        let best = if is_bounded && plain as f64 > LEAST_PLAIN {
+            let needed = Advice::new(theory, plain, reach)?.smallest.and_then(|smallest| smallest.sigma2);
+            needed.unwrap_or(1.0).max(best)
+        } else {
+            best
         };
-        let left = CarriedAdvice::at(theory, Some(sigma2), advice.carried.sigma_b2, depth, AUTO_REACH)?.carried.left.signal;
-        let left = left.map_or_else(String::new, |left| format!(": {:.1} % of the signal is left after {depth} layers", 100.0 * left));
-        Ok(Self {
-            distribution,
-            sigma2: Some(sigma2),
-            sigma_b2: config.sigma_b2.unwrap_or(advice.carried.sigma_b2),
-            reason: format!("fields are carried{left}"),
-        })
+        let (distribution, sigma2) = match is_auto {
+            _ if !is_bounded => (Init::ClippedGaussian, best),
+            true => (Init::Uniform, best.min(MOST)),
+            false => (Init::TwoPoint, best.min(NEAR_ONE)),
+        };
+        let reason = if plain as f64 > LEAST_PLAIN {
+            format!("fields are carried by {carrying} of {depth} layers")
+        } else {
+            let left = CarriedAdvice::at(theory, Some(sigma2), advice.carried.sigma_b2, depth, reach)?.carried.left.signal;
+            let left = left.map_or_else(String::new, |left| format!(": {:.1} % of the signal is left after {depth} layers", 100.0 * left));
+            format!("fields are carried{left}")
+        };
+        Ok(Self { distribution, sigma2: Some(sigma2), sigma_b2: config.sigma_b2.unwrap_or(advice.carried.sigma_b2), reason })
     }
 
     /// Checks that layers of this network can be drawn from it, as those from files must be.

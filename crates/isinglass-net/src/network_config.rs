@@ -199,6 +199,11 @@ impl NetworkConfig {
         Ok(layers)
     }
 
+    /// How many hidden layers receive the field of the one below.
+    pub(crate) fn carrying_layers(&self) -> Result<usize, Error> {
+        Ok(self.layers()?.iter().filter(|layer| layer.carries()).count())
+    }
+
     /// Draws a network.
     ///
     /// # Errors

@@ -26,9 +26,92 @@ fn auto_carries_where_plain_layers_cannot_reach_and_says_so() {
     let shallow = stderr(&format!("train {SMALL} --depth 4 --out shallow"));
     assert!(!shallow.contains("are carried"), "{shallow}");
     assert!(config(&home, "shallow").contains("carry = \"off\""));
-    // tanh:1 over √Σ is critical in the limit of 1: plain layers reach any depth.
+    // tanh:1 over √Σ is critical in the limit of 1: plain layers reach any depth, but in the end only with means that are signs already.
     stderr(&format!("train {SMALL} --depth 9 --neuron tanh:1 --out unit-gain"));
     assert!(config(&home, "unit-gain").contains("carry = \"off\""));
+    let large = stderr(&format!("train {SMALL} --depth 30 --neuron tanh:1 --out large-means"));
+    assert!(large.contains("hardly change sign (σ_m² = 0.905)"), "{large}");
+    assert!(config(&home, "large-means").contains("carry = \"on\""));
+}
+
+#[test]
+fn auto_does_not_carry_where_too_few_layers_can() {
+    let home = Scratch::new("mixed");
+    let funnel = "--train-fraction 0.05 --epochs 1 --samples 1 --hidden 40,40,40,36,32,28,24,20,18,16";
+    let output = home.run(&format!("train {funnel} --out auto"));
+    assert_eq!(output.status.code(), Some(0));
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(config(&home, "auto").contains("carry = \"off\"") && !text.contains("of the signal is left"), "{text}");
+    // Asked for, it is done, and the start is that of a network most of whose layers are plain.
+    let carried = home.json(&format!("train {funnel} --carry --quiet --out on"));
+    let init = &carried["initialisation"];
+    assert_eq!(init["reason"], "fields are carried by 1 of 10 layers");
+    assert!(init["sigma_m2"].as_f64().unwrap() > 0.34, "{init}");
+    // Blocks of equal layers are enough.
+    let blocks = "--train-fraction 0.05 --epochs 1 --samples 1 --hidden 40,32,32,32,32,32,24,24,24,24,24";
+    let text = String::from_utf8(home.run(&format!("train {blocks} --out blocks")).stderr).unwrap();
+    assert!(config(&home, "blocks").contains("carry = \"on\"") && text.contains("carried by 6 of 11 layers"), "{text}");
+}
+
+#[test]
+fn critical_is_what_advise_recommends_with_carried_fields_too() {
+    let home = Scratch::new("critical");
+    let advised = home.json("theory advise --neuron sign --depth 100 --carry");
+    let trained =
+        home.json("train --train-fraction 0.01 --epochs 1 --width 24 --samples 1 --depth 100 --carry --init critical --quiet --out a");
+    let (advised, taken) = (&advised["carried"]["sigma_m2"], &trained["initialisation"]["sigma_m2"]);
+    assert!(advised.as_f64().unwrap() > 0.5 && advised == taken, "{advised} and {taken}");
+}
+
+#[test]
+fn settings_without_effect_are_named() {
+    let home = Scratch::new("idle");
+    let cases = [
+        ("--width 24 --depth 2 --carry", vec!["carry = \"on\": no field is carried"]),
+        ("--width 24 --depth 3 --carry", vec![]),
+        ("--hidden 24,20,16 --carry", vec!["no field is carried"]),
+        (
+            "--hidden 24 --surrogate ste --means clip --anneal-from 0.2 --beta 10 --anneal-order front-to-back",
+            vec!["means", "anneal-from", "beta", "anneal-order"],
+        ),
+        ("--hidden 24 --surrogate continuous --means clip", vec!["real weights"]),
+        ("--hidden 24 --goal surrogate --anneal-order front-to-back --means clip", vec!["anneal-order = \"front-to-back\" has no effect"]),
+        ("--hidden 24 --means clip --anneal-from 0.2", vec![]),
+    ];
+    for (index, (flags, expected)) in cases.iter().enumerate() {
+        let result = home.json(&format!("train --train-fraction 0.02 --epochs 1 --samples 1 {flags} --quiet --out {index}"));
+        let notices = result["notices"].as_array().unwrap().iter().map(|notice| notice.as_str().unwrap());
+        let found: Vec<&str> = notices.filter(|notice| notice.contains("no effect") || notice.contains("no field")).collect();
+        assert!(
+            found.len() == expected.len() && found.iter().zip(expected).all(|(found, part)| found.contains(part)),
+            "{flags}: {found:?}"
+        );
+    }
+}
+
+#[test]
+fn every_kind_of_regularisation_is_recorded_and_changes_the_result() {
+    let home = Scratch::new("regularised");
+    let train = |flags: &str, out: &str| {
+        home.json(&format!("train --train-fraction 0.05 --epochs 3 --width 24 --depth 2 --samples 1 {flags} --quiet --out {out}"))["test"]
+            .clone()
+    };
+    let plain = train("", "plain");
+    for (flags, line) in [
+        ("--input-dropout 0.2", "input-dropout = 0.2"),
+        ("--dropout 0.2", "dropout = 0.2"),
+        ("--weight-decay 0.5", "weight-decay = 0.5"),
+        ("--label-smoothing 0.2", "label-smoothing = 0.2"),
+        ("--adversarial 0.1", "adversarial = 0.1"),
+        ("--average 2", "average = 2"),
+        ("--augment 1", "augment = 1"),
+        ("--anneal-order front-to-back", "anneal-order = \"front-to-back\""),
+    ] {
+        let out = flags.split(' ').next().unwrap().trim_start_matches('-');
+        assert_ne!(train(flags, out)["surrogate"], plain["surrogate"], "{flags}");
+        let (config, before) = (config(&home, out), config(&home, "plain"));
+        assert!(config.lines().any(|found| found == line) && !before.contains(line), "{flags}: {config}");
+    }
 }
 
 #[test]

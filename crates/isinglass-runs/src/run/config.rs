@@ -26,6 +26,7 @@ use super::{DataShape, RunError};
 use crate::memory;
 use spellings::{carry_or_truth, is_off, list_of_neurons, neuron_text, on_or_off, one_or_many};
 
+mod advice;
 mod spellings;
 
 pub use spellings::parse_neuron;
@@ -337,39 +338,6 @@ impl RunConfig {
     /// What the columns of these data are: as the settings say, else what is usual for them.
     pub fn features_of(&self, data: impl Into<DataShape>) -> Features {
         self.features.unwrap_or(data.into().features)
-    }
-
-    /// The learning rate for settings that name none: [`TrainConfig::advised_lr`] with Adam, else the default of files. Plain layers that are aligned learn coherently and need the smaller
-    /// rate.
-    pub fn advised_lr(&self) -> f64 {
-        let goal = self.goal.unwrap_or(if self.surrogate.has_binary_weights() { Goal::Binary } else { Goal::Surrogate });
-        match self.optimizer {
-            Optimizer::Adam if !self.is_aligned_and_plain() => TrainConfig::advised_lr(self.surrogate, goal),
-            _ => TrainConfig::default().lr,
-        }
-    }
-
-    /// A sentence if the learning rate is known not to work: plain layers that are aligned did not train at twice the [advised](RunConfig::advised_lr) rate and more (`docs/training.md`).
-    pub(crate) fn rate_notice(&self) -> Option<String> {
-        let advised = self.advised_lr();
-        let is_too_large = self.surrogate == Surrogate::Deterministic
-            && self.optimizer == Optimizer::Adam
-            && self.lr >= 2.0 * advised
-            && self.is_aligned_and_plain();
-        is_too_large.then(|| {
-            let lr = isinglass_files::number(self.lr);
-            format!("lr = {lr}: plain layers that are aligned learn coherently and train badly at such rates; {advised} works, and init = \"uniform\" starts with independent layers")
-        })
-    }
-
-    /// Whether the initial layers are aligned and no field is carried. Neither depends on the data; settings that describe no network are refused elsewhere.
-    fn is_aligned_and_plain(&self) -> bool {
-        let decide = || {
-            let network = Self { carry: None, ..self.clone() }.network_config(1, 2)?;
-            let carry = self.carry.unwrap_or(Carry::Off).resolve(&network)?.carry;
-            Ok::<_, RunError>(!carry && matches!(Initialisation::new(&network)?.distribution, Init::Aligned(_)))
-        };
-        decide().unwrap_or(false)
     }
 
     /// Neurons of every hidden layer.

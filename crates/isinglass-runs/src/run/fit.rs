@@ -88,7 +88,7 @@ impl Fit {
         let (network, partition) = initial_network(&self.network, &self.train, examples, features, self.class_names.as_deref())?;
         let reach = Reach::new(&network, &self.train);
         let trainer = Trainer::prepared(network, self.train.clone(), examples, partition)?.with_threads(threads);
-        let notices = reach.notice(&self.train, trainer.progress()).into_iter().chain(self.config.rate_notice()).collect();
+        let notices = reach.notice(&self.train, trainer.progress()).into_iter().chain(self.config.notices()).collect();
         proceed(trainer, notices, watch)
     }
 

@@ -114,7 +114,7 @@ impl Run {
         let progress = trainer.progress();
         let notices = match &begin {
             Some((_, reach)) => {
-                reach.notice(&train_config, progress).into_iter().chain(self.config.rate_notice()).chain(data.notices()).collect()
+                reach.notice(&train_config, progress).into_iter().chain(self.config.notices()).chain(data.notices()).collect()
             }
             None => start.map(|start| start.notices.clone()).unwrap_or_default(),
         };

@@ -1,0 +1,83 @@
+//! What is taken for settings that are left open, and what a user should know about those that are given.
+
+use isinglass_net::{AnnealOrder, Carry, Goal, Init, Initialisation, Means, Optimizer, Surrogate, TrainConfig};
+
+use super::RunConfig;
+use crate::run::RunError;
+
+impl RunConfig {
+    /// The learning rate for settings that name none: [`TrainConfig::advised_lr`] with Adam, else the default of files. Plain layers that are aligned learn coherently and need the smaller
+    /// rate.
+    pub fn advised_lr(&self) -> f64 {
+        match self.optimizer {
+            Optimizer::Adam if !self.is_aligned_and_plain() => TrainConfig::advised_lr(self.surrogate, self.goal_or_default()),
+            _ => TrainConfig::default().lr,
+        }
+    }
+
+    /// Sentences about settings that do nothing, or are known not to work.
+    pub(crate) fn notices(&self) -> Vec<String> {
+        self.rate_notice().into_iter().chain(self.carry_notice()).chain(self.idle_notices()).collect()
+    }
+
+    fn goal_or_default(&self) -> Goal {
+        self.goal.unwrap_or(if self.surrogate.has_binary_weights() { Goal::Binary } else { Goal::Surrogate })
+    }
+
+    /// Plain layers that are aligned did not train at twice the [advised](RunConfig::advised_lr) rate and more (`docs/training.md`).
+    fn rate_notice(&self) -> Option<String> {
+        let advised = self.advised_lr();
+        let is_too_large = self.surrogate == Surrogate::Deterministic
+            && self.optimizer == Optimizer::Adam
+            && self.lr >= 2.0 * advised
+            && self.is_aligned_and_plain();
+        is_too_large.then(|| {
+            let lr = isinglass_files::number(self.lr);
+            format!("lr = {lr}: plain layers that are aligned learn coherently and train badly at such rates; {advised} works, and init = \"uniform\" starts with independent layers")
+        })
+    }
+
+    /// Asked to carry, the network has no layers that do.
+    fn carry_notice(&self) -> Option<String> {
+        let carries_nothing = || {
+            let layers = Self { carry: Some(Carry::On), ..self.clone() }.network_config(1, 2)?.layers()?;
+            Ok::<_, RunError>(!layers.iter().any(|layer| layer.carries()))
+        };
+        (self.carry == Some(Carry::On) && carries_nothing().unwrap_or(false))
+            .then(|| "carry = \"on\": no field is carried, for that takes three successive hidden layers of equal width".into())
+    }
+
+    /// Settings that differ from their defaults and change nothing.
+    fn idle_notices(&self) -> Vec<String> {
+        let usual = TrainConfig::default();
+        let why = match (self.surrogate, self.goal_or_default()) {
+            (Surrogate::Ste, _) => "straight-through estimation trains latent weights, which have signs from the start",
+            (Surrogate::Continuous, _) => "real weights are not polarised",
+            (_, Goal::Surrogate) => "goal = \"surrogate\" polarises nothing",
+            _ => return Vec::new(),
+        };
+        // Under the goal `surrogate` binary weights still have means.
+        let has_means = self.surrogate.has_binary_weights() && self.surrogate != Surrogate::Ste;
+        let number = isinglass_files::number;
+        [
+            (self.means != Means::Tanh && !has_means).then(|| format!("means = \"{}\"", self.means)),
+            (self.anneal_from != usual.anneal_from).then(|| format!("anneal-from = {}", number(self.anneal_from))),
+            (self.beta != usual.beta).then(|| format!("beta = {}", number(self.beta))),
+            (self.anneal_order != AnnealOrder::Together).then(|| format!("anneal-order = \"{}\"", self.anneal_order)),
+        ]
+        .into_iter()
+        .flatten()
+        .map(|setting| format!("{setting} has no effect: {why}"))
+        .collect()
+    }
+
+    /// Whether the initial layers are aligned and no field is carried. Neither depends on the data; settings that describe no network are refused elsewhere.
+    fn is_aligned_and_plain(&self) -> bool {
+        let decide = || {
+            let network = Self { carry: None, ..self.clone() }.network_config(1, 2)?;
+            let carry = self.carry.unwrap_or(Carry::Off).resolve(&network)?.carry;
+            Ok::<_, RunError>(!carry && matches!(Initialisation::new(&network)?.distribution, Init::Aligned(_)))
+        };
+        decide().unwrap_or(false)
+    }
+}
