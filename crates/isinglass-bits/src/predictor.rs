@@ -133,8 +133,10 @@ impl Predictor {
         let (plan, desk) = (&*self.plan, &mut self.desk);
         let (count, per_row) = (plan.rows(inputs)?, plan.sums_per_row());
         let mut sums = vec![0; count * per_row];
-        let threads = threads.min(count.div_ceil(desk::TILE)).min(MAX_THREADS);
-        if threads <= 1 || count.saturating_mul(plan.products) < PRODUCTS {
+        // The pool has all threads that were asked for: batches of another size need no other one.
+        let threads = threads.min(MAX_THREADS);
+        let busy = threads.min(count.div_ceil(desk::TILE));
+        if busy <= 1 || count.saturating_mul(plan.products) < PRODUCTS {
             desk.sums_into(plan, inputs, &mut sums);
             return Ok(sums);
         }
@@ -144,8 +146,8 @@ impl Predictor {
             desks.resize_with(threads, || Mutex::new(desk.clone()));
         }
         // Parts that are not too small for tiles, if that leaves one for every thread.
-        let least = count.div_ceil(threads).min(desk.rows_that_pay());
-        let part = count.div_ceil(threads * PARTS).max(least).next_multiple_of(desk::TILE);
+        let least = count.div_ceil(busy).min(desk.rows_that_pay());
+        let part = count.div_ceil(busy * PARTS).max(least).next_multiple_of(desk::TILE);
         let parts: Vec<Mutex<&mut [i32]>> = sums.chunks_mut(part * per_row).map(Mutex::new).collect();
         let rows_of = |index: usize| inputs.slice(index * part * plan.inputs..((index + 1) * part * plan.inputs).min(inputs.len()));
         if let Some(pool) = pool {

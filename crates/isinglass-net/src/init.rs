@@ -97,9 +97,12 @@ impl FromStr for Init {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
+        if let Some(directions) = text.strip_prefix("aligned:") {
+            let parsed = directions.parse().map_err(|_| Error::config(format!("init {text}: in aligned:K, K is a whole number from 1 on")));
+            return parsed.map(|directions| Self::Aligned(Some(directions)));
+        }
         let named = Self::ALL.iter().copied().find(|choice| choice.name() == text);
-        let aligned = || text.strip_prefix("aligned:")?.parse().ok().map(|directions| Self::Aligned(Some(directions)));
-        named.or_else(aligned).ok_or_else(|| {
+        named.ok_or_else(|| {
             let names: Vec<&str> = Self::ALL.iter().map(|choice| choice.name()).collect();
             let known = format!("{} (aligned:K for K directions, at least 1)", names.join(", "));
             Error::UnknownName { kind: "initialisation", name: text.to_owned(), known }

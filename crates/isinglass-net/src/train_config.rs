@@ -290,7 +290,7 @@ impl TrainConfig {
             decay >= 0.0 && decay * self.lr < 1.0,
             format!("weight-decay = {}: must be at least 0, and its product with the learning rate below 1", number(decay)),
         )?;
-        require(self.average <= self.epochs, format!("average = {}: there are only {} epochs", self.average, self.epochs))
+        require(self.average <= self.epochs, format!("average = {}: at most as many as there are epochs, {}", self.average, self.epochs))
     }
 
     /// The `β` of a layer, the `layer`th of `layers` (counted from 0, the output layer last), in a step (counted from 0) of a run of `steps`.

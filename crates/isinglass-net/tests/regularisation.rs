@@ -155,7 +155,7 @@ fn impossible_settings_are_refused() {
         (TrainConfig { adversarial: f64::NAN, ..settings() }, "adversarial = NaN"),
         (TrainConfig { weight_decay: 11.0, ..settings() }, "weight-decay = 11"),
         (TrainConfig { weight_decay: f64::NAN, ..settings() }, "weight-decay = NaN"),
-        (TrainConfig { average: 2, ..settings() }, "only 1 epoch"),
+        (TrainConfig { average: 2, ..settings() }, "there are epochs, 1"),
         (TrainConfig { augment: 3, ..settings() }, "only 3 pixels"),
     ] {
         let error = Trainer::new(network(), config, &examples).map(drop).unwrap_err().to_string();

@@ -66,7 +66,7 @@ fn equal_seeds_give_equal_bits_whatever_the_number_of_threads() {
             };
             let (expected, reports) = run(1, 5, 1);
             let expected_bytes = bytes(&expected, &file);
-            for threads in [1, 2, 4] {
+            for threads in [1, 2, 4, 8, 16] {
                 let (again, reports_again) = run(threads, 5, 1);
                 assert!(expected_bytes == bytes(&again, &file), "{surrogate} {features}-{hidden:?}, {threads} threads: other bits");
                 assert_eq!(reports, reports_again, "{surrogate}, {threads} threads");

@@ -55,10 +55,11 @@ def test_the_command_line_trains_the_same_bits(bars: Example, tmp_path: Path) ->
         ([], {}),
         (["--surrogate", "lrt-binary", "--dropout", "0.1"], {"surrogate": "lrt-binary", "dropout": 0.1}),
         (["--features", "table", "--optimizer", "sgd"], {"features": "table", "optimizer": "sgd"}),
-        (["--augment", "1", "--sigma-m2", "0.5", "--carry", "on"], {"augment": 1, "sigma_m2": 0.5, "carry": True}),
+        (["--augment", "1", "--sigma-m2", "0.5", "--carry", "on"], {"augment": 1, "sigma_m2": 0.5, "carry": True, "hidden": (33, 33, 33, 17)}),
     ]:
         out = tmp_path / f"run-{len(flags)}-{flags[0] if flags else 'plain'}"
-        words = ["train", *files, "--hidden", "33,17", "--epochs", "4", "--batch", "16", "--seed", "3", "--out", str(out), *flags]
+        hidden = ",".join(map(str, settings.get("hidden", (33, 17))))
+        words = ["train", *files, "--hidden", hidden, "--epochs", "4", "--batch", "16", "--seed", "3", "--out", str(out), *flags]
         result = run_command(*words)
         assert result.returncode == 0, result.stderr
         clf = small(**settings).fit(x.reshape(-1, 8, 8), y)

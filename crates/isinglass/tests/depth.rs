@@ -199,7 +199,7 @@ fn impossible_regularisation_is_refused() {
         ("--adversarial 11", "adversarial = 11: must be from 0 to 10"),
         ("--anneal-order back-to-front", "front-to-back"),
         ("--weight-decay 1000", "weight-decay = 1000"),
-        ("--average 3 --epochs 2", "only 2 epochs"),
+        ("--average 3 --epochs 2", "there are epochs, 2"),
         ("--augment 28", "28 × 28"),
     ] {
         let message = home.fails(&format!("train {SMALL} {flags} --quiet --out a"), 2);
