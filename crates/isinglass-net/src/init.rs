@@ -120,7 +120,7 @@ pub const AUTO_REACH: f64 = 12.0;
 const LEAST: f64 = 1.0 / 3.0;
 
 /// The largest: beyond it too few means can still change sign. `auto` also takes it where no `σ_m²` carries signals through the depth.
-pub(crate) const MOST: f64 = 0.85;
+const MOST: f64 = 0.85;
 
 /// Taken where the best `σ_m²` is the limit 1, at which the means could no longer change.
 const NEAR_ONE: f64 = 0.99;

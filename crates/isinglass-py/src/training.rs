@@ -97,12 +97,15 @@ fn run_config(settings: &Bound<'_, PyDict>) -> PyResult<RunConfig> {
             Ok(_) => {}
         }
     }
-    let has_rate = given.contains_key("lr");
+    let (has_rate, has_anneal_from) = (given.contains_key("lr"), given.contains_key("anneal-from"));
     let Value::Object(mut all) = usual.to_json() else { unreachable!("settings are an object") };
     all.extend(given);
     let mut config: RunConfig = serde_json::from_value(Value::Object(all)).map_err(|error| wrong(error.to_string()))?;
     if !has_rate {
         config.lr = config.advised_lr();
+    }
+    if !has_anneal_from {
+        config.anneal_from = config.advised_anneal_from();
     }
     Ok(config)
 }

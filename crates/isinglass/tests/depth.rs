@@ -220,3 +220,21 @@ fn rates_too_large_for_aligned_layers_are_named() {
     assert_eq!(notices("", "b"), 0);
     assert_eq!(notices("--lr 0.03 --init uniform", "c"), 0);
 }
+
+#[test]
+fn aligned_plain_layers_are_polarised_earlier_unless_a_file_decides() {
+    let home = Scratch::new("earlier");
+    let train = |flags: &str, out: &str| {
+        home.json(&format!(
+            "train --depth 20 --width 64 --carry off --epochs 1 --train-fraction 0.02 --samples 1 {flags} --quiet --out {out}"
+        ));
+        config(&home, out)
+    };
+    let usual = train("", "usual");
+    assert!(usual.contains("anneal-from = 0.2") && usual.contains("lr = 0.01"), "{usual}");
+    assert!(train("--anneal-from 0.6", "given").contains("anneal-from = 0.6"));
+    assert!(train("--init uniform", "independent").contains("anneal-from = 0.6"));
+    home.write("file.toml", b"carry = \"off\"\n");
+    let of_file = train("--config file.toml", "file");
+    assert!(of_file.contains("anneal-from = 0.6") && of_file.contains("lr = 0.01"), "{of_file}");
+}

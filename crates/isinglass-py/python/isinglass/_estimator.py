@@ -42,12 +42,13 @@ class BinaryMLPClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     hidden : neurons of every hidden layer, from the inputs up.
     surrogate : deterministic, lrt-binary, lrt-continuous, continuous or ste.
     neuron : sign, probit:α, logistic:α, erf:a or tanh:k; None takes the surrogate's own.
-    carry : "auto", "on" or "off" (or true, false): whether each layer adds its field to the one before. auto: where plain layers cannot reach the depth.
+    carry : "auto", "on" or "off" (or true, false): whether each layer adds its field to the one before. auto: where plain layers cannot reach the depth with means that can change sign.
     init : auto, critical, two-point, hadamard, aligned (or aligned:K), clipped-gaussian, uniform, glorot or he; None is auto, and two-point where `sigma_m2` is given.
     sigma_m2, sigma_b2 : variances of means and biases; None leaves them to `init`.
     tau : the scale of the logits.
     goal : "binary" polarises the means, "surrogate" trains as the paper does; None is binary where there are binary weights.
-    means, anneal_from, beta, anneal_order : how means stay in [−1, 1] and become ±1.
+    means, beta, anneal_order : how means stay in [−1, 1] and become ±1.
+    anneal_from : the fraction of the run before they do; None is 0.6, and 0.2 for plain layers that are aligned.
     variance_gradient : whether gradients flow through the variance of the fields.
     optimizer : adam, sgd, momentum or rmsprop.
     lr : the learning rate; None is 0.03 where surrogate deterministic is polarised with adam, else 0.01.
@@ -96,7 +97,7 @@ class BinaryMLPClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tau: float = 1.0,
         goal: str | None = None,
         means: str = "tanh",
-        anneal_from: float = 0.6,
+        anneal_from: float | None = None,
         beta: float = 30.0,
         anneal_order: str = "together",
         variance_gradient: bool = True,

@@ -135,9 +135,14 @@ impl Args {
         self.optimiser.apply(&mut config);
         self.regularisation.apply(&mut config);
         let mut config = config.resolved()?;
-        // In files a rate that is not given is 0.01, as it has always been.
-        if self.config.is_none() && self.recipe.is_none() && !self.optimiser.has_rate() {
-            config.lr = config.advised_lr();
+        // In files settings that are not given are what they have always been.
+        if self.config.is_none() && self.recipe.is_none() {
+            if !self.optimiser.has_rate() {
+                config.lr = config.advised_lr();
+            }
+            if !self.means.has_anneal_from() {
+                config.anneal_from = config.advised_anneal_from();
+            }
         }
         Ok(config)
     }

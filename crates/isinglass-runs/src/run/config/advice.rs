@@ -15,6 +15,12 @@ impl RunConfig {
         }
     }
 
+    /// [`TrainConfig::anneal_from`] for settings that name none: plain layers that are aligned learn fast and gain from being polarised slowly.
+    pub fn advised_anneal_from(&self) -> f64 {
+        let polarises = self.goal_or_default() == Goal::Binary && self.surrogate == Surrogate::Deterministic;
+        if polarises && self.is_aligned_and_plain() { 0.2 } else { TrainConfig::default().anneal_from }
+    }
+
     /// Sentences about settings that do nothing, or are known not to work.
     pub(crate) fn notices(&self) -> Vec<String> {
         self.rate_notice().into_iter().chain(self.carry_notice()).chain(self.idle_notices()).collect()

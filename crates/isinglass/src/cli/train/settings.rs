@@ -97,7 +97,7 @@ pub struct NetworkArgs {
     #[arg(long, value_name = "NAME", allow_hyphen_values = true, value_parser = parse_neuron)]
     neuron: Option<Neuron>,
 
-    /// Add each hidden layer's field to the previous one, from the second layer on, where widths are equal: auto (if the theory says that plain layers cannot reach the depth), on or off; without a value: on [default: auto; with --config: the file's, else off]
+    /// Add each hidden layer's field to the previous one, from the second layer on, where widths are equal: auto (if the theory says that plain layers cannot reach the depth, or only with means that can hardly change sign), on or off; without a value: on [default: auto; with --config: the file's, else off]
     #[arg(long, value_name = "auto|on|off", num_args = 0..=1, default_missing_value = "on", value_parser = among(Carry::ALL, Carry::name), hide_possible_values = true)]
     carry: Option<Carry>,
 
@@ -177,7 +177,7 @@ pub struct MeansArgs {
     #[arg(long, value_name = "NAME", value_parser = among(Means::ALL, Means::name), hide_possible_values = true)]
     means: Option<Means>,
 
-    /// Fraction of the run after which β starts to rise from 1 [default: 0.6]
+    /// Fraction of the run after which β starts to rise from 1 [default: 0.6; 0.2 if surrogate deterministic is polarised and its layers are plain and aligned, and --config is not given]
     #[arg(long, value_name = "FRACTION", allow_hyphen_values = true)]
     anneal_from: Option<f64>,
 
@@ -201,6 +201,11 @@ enum Switch {
 }
 
 impl MeansArgs {
+    /// Whether the beginning of polarisation is given.
+    pub fn has_anneal_from(&self) -> bool {
+        self.anneal_from.is_some()
+    }
+
     pub fn apply(&self, config: &mut RunConfig) {
         config.goal = self.goal.or(config.goal);
         set(&mut config.means, &self.means);
