@@ -6,6 +6,8 @@ all workers have imported PyTorch and loaded the data.
 
 This is how one would write it: autograd, Adam(fused=True), one thread per process. After training, the accuracy of the surrogate and of sign(M) on all training and
 test images.
+
+On processors that are not Intel's, ISINGLASS_PYTHON="$PWD/scripts/python-unlocked-mkl" lets MKL use AVX-512 (an absolute path; see the script).
 """
 
 import json
