@@ -1,8 +1,10 @@
-//! A small grid of training runs, in turns with PyTorch in two worker processes: `cargo bench -p isinglass-runs --bench sweep [-- --epochs 3]`.
+//! A small grid of training runs, in turns with PyTorch in two worker processes: `cargo bench -p isinglass-runs --bench sweep [-- [--epochs 3] [--turns 3]]`.
 //!
 //! PyTorch's side is `sweep_torch.py`; `ISINGLASS_PYTHON` names another interpreter than `python3`. Both sides train the same networks on the same images for the same epochs and
 //! evaluate the surrogate and `sign(M)` on all images; ours also saves its state and writes records. Reported are the ratio of the times, how busy our threads were,
 //! and what a cell takes that trains almost nothing.
+//!
+//! `--epochs N` trains for `N` epochs instead of 10; `--turns N` takes `N` turns instead of 9.
 
 use std::fs;
 use std::io::Write;
@@ -15,7 +17,7 @@ use isinglass_data::{Dataset, Pixels};
 use isinglass_runs::sweep::{Grid, Sweep, SweepData, WorkOptions};
 use serde_json::{Value, json};
 
-const TURNS: usize = 3;
+const TURNS: u32 = 9;
 const GRID: &str = r#"
 [train]
 data = "digits"
@@ -39,11 +41,16 @@ sigma-m2 = [0.3, 0.9]
 seed = [1, 2]
 "#;
 
+/// The number that follows an option on the command line, if it is given.
+fn option(name: &str) -> Option<u32> {
+    let args: Vec<String> = std::env::args().collect();
+    let at = args.iter().position(|arg| arg == name)?;
+    Some(args.get(at + 1).and_then(|n| n.parse().ok()).unwrap_or_else(|| panic!("{name} N")))
+}
+
 /// The grid for as many epochs as the command line asks for with `--epochs N`.
 fn grid() -> Grid {
-    let args: Vec<String> = std::env::args().collect();
-    let epochs = args.iter().position(|arg| arg == "--epochs").map(|at| args.get(at + 1).and_then(|n| n.parse().ok()).expect("--epochs N"));
-    let text = epochs.map_or(GRID.to_owned(), |epochs: u32| GRID.replace("epochs = 10", &format!("epochs = {epochs}")));
+    let text = option("--epochs").map_or(GRID.to_owned(), |epochs| GRID.replace("epochs = 10", &format!("epochs = {epochs}")));
     Grid::from_toml(&text).expect("a grid")
 }
 
@@ -69,12 +76,12 @@ fn main() {
     }
     let scratch = std::env::temp_dir().join(format!("isinglass-sweep-bench-{}", std::process::id()));
     fs::create_dir_all(&scratch).expect("a scratch directory");
-    let grid = grid();
+    let (grid, turns) = (grid(), option("--turns").unwrap_or(TURNS));
     let cells = grid.cells().expect("cells");
     let data = SweepData::load(&cells, None).expect("digits are generated");
     let job = export(&cells[0].config.load_data(None).expect("digits"), &cells, &scratch);
     let mut ratios = Vec::new();
-    for turn in 1..=TURNS {
+    for turn in 1..=turns {
         let ours = run(&scratch.join(format!("sweep-{turn}")), &grid, &data, 2);
         print!("turn {turn}: ours {:.1} s ({:.0} cells/h), threads {:.1} % busy", ours.seconds, ours.per_hour(), 100.0 * ours.busy);
         match torch(&job) {

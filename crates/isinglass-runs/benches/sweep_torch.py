@@ -4,19 +4,25 @@ Reads one JSON object from standard input: `cells` (a list of [depth, sigma_m2, 
 with train_images.npy, train_labels.npy, test_images.npy and test_labels.npy. Answers with {"seconds": ..., "accuracies": [...]}. The clock starts when
 all workers have imported PyTorch and loaded the data.
 
-This is how one would write it: autograd, Adam(fused=True), one thread per process. After training, the accuracy of the surrogate and of sign(M) on all training and
-test images.
+One thread per process, the hand-written backward pass of a layer's two moments from isinglass-net's `torch_partner.py` and Adam(fused=True). Networks this narrow
+gain up to a tenth from it over plain autograd. After training, the accuracy of the surrogate and of sign(M) on all training and test images.
+
+On processors that are not Intel's, ISINGLASS_PYTHON="$PWD/scripts/python-unlocked-mkl" lets MKL use AVX-512 (an absolute path; see the script).
 """
 
 import json
 import math
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import torch
 import torch.multiprocessing as mp
 import torch.nn.functional as F
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "isinglass-net/benches/train_step"))
+from torch_partner import FLOOR, HiddenMoments, InputMoments, scaled
 
 STATE = {}
 
@@ -32,19 +38,20 @@ def prepare(job):
 
 def surrogate(means, biases, x):
     """Logits of the deterministic surrogate with neurons tanh(h) and clipped means."""
-    for layer, (m, b) in enumerate(zip(means, biases)):
-        n = x.shape[1]
-        field = F.linear(x, m) / math.sqrt(n) + b
-        m2 = m * m
-        variance = F.linear(x * x, 1 - m2) / n if layer == 0 else 1 - F.linear(x * x, m2) / n
-        variance = variance.clamp_min(1e-6)
-        if layer == len(means) - 1:
-            return field / torch.sqrt(1 + math.pi / 8 * variance)
-        x = torch.tanh(field / torch.sqrt(variance))
+    field, variance = InputMoments.apply(*scaled(x), means[0], biases[0])
+    for m, b in zip(means[1:], biases[1:]):
+        neurons = torch.tanh(field * variance.clamp_min(FLOOR).rsqrt())
+        n = neurons.shape[1]
+        field, variance = HiddenMoments.apply(neurons * n**-0.5, (1 - neurons * neurons) * (1 / n), m, b)
+    return field * (1 + math.pi / 8 * variance.clamp_min(FLOOR)).rsqrt()
+
+
+def sign(h):
+    """+1 at 0. `torch.where(h >= 0, 1.0, -1.0)` takes twenty times as long."""
+    return torch.ge(h, 0, out=torch.empty_like(h)).mul_(2).sub_(1)
 
 
 def binary(means, biases, x):
-    sign = lambda h: torch.where(h >= 0, 1.0, -1.0)
     for layer, (m, b) in enumerate(zip(means, biases)):
         x = F.linear(x, sign(m)) / math.sqrt(x.shape[1]) + b
         if layer < len(means) - 1:
@@ -74,8 +81,8 @@ def cell(place):
             loss.backward()
             adam.step()
             with torch.no_grad():
-                for m in means:
-                    m.clamp_(-1, 1)
+                torch._foreach_clamp_min_(means, -1.0)
+                torch._foreach_clamp_max_(means, 1.0)
     return [accuracy(network, means, biases, split) for network in (surrogate, binary) for split in ("train", "test")]
 
 

@@ -216,7 +216,8 @@ fn on_threads(case: &Case, plan: &Plan) {
     };
     seconds(2);
     let gains = (0..plan.rounds).map(|_| seconds(1) / seconds(2)).collect();
-    println!("one batch of {} on two threads over one: {:.2} ({})", case.batch, median(gains), isa.name());
+    let images = if case.mnist { "MNIST images" } else { "generated images" };
+    println!("one batch of {} {images} on two threads over one: {:.2} ({})", case.batch, median(gains), isa.name());
 }
 
 /// All sides on one case.

@@ -16,6 +16,8 @@ beforehand, which helps them too. Integers are the fastest way that each library
 
     pip install torch
     pip install onnxruntime onnx numpy
+
+On processors that are not Intel's, ISINGLASS_PYTHON="$PWD/scripts/python-unlocked-mkl" lets MKL use AVX-512 (an absolute path; see the script).
 """
 
 import json

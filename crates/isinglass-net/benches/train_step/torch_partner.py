@@ -26,6 +26,8 @@ PyPI's Linux wheel links against CUDA. The least that imports (no Triton, no GPU
         nvidia-nvshmem-cu13==3.7.2
     pip install filelock typing_extensions sympy networkx jinja2 fsspec numpy 'setuptools>=77.0.3' \
         'cuda-toolkit[cublas,cudart,cufft,cufile,cupti,cusparse,nvjitlink,nvrtc]==13.2.2'
+
+On processors that are not Intel's, ISINGLASS_PYTHON="$PWD/scripts/python-unlocked-mkl" lets MKL use AVX-512 (an absolute path; see the script).
 """
 
 import json
