@@ -117,15 +117,22 @@ fn every_surrogate_and_initialisation_takes_a_list() {
     for init in ["auto", "critical", "two-point", "hadamard", "aligned", "aligned:3", "clipped-gaussian", "uniform", "glorot", "he"] {
         home.succeeds(&format!("{BASE} --hidden 12,9,15 --init {init} --out {init}"));
     }
-    // The theory knows the depth alone, so the advice is that for equal widths.
+    // Three layers cannot carry, where in equal widths two cannot: they need the means of three plain layers, 0.578 by the paper's reach.
     let deep = format!("--hidden 12,{}", vec!["9"; 40].join(","));
-    for init in ["auto", "critical"] {
-        let list = home.json(&format!("{BASE} {deep} --init {init} --epochs 1 --out list-{init}"));
-        let equal = home.json(&format!("{BASE} --depth 41 --width 9 --init {init} --epochs 1 --out equal-{init}"));
-        assert_eq!(list["initialisation"], equal["initialisation"], "{init}");
-        let note = "signals survive only 6.643 layers (3 depth scales): for 41 layers";
-        assert!(home.succeeds("theory advise --depth 41").replace('\n', " ").contains(note));
+    for (init, sigma_m2) in [("auto", 1.0 / 3.0), ("critical", 0.578)] {
+        let list = home.json(&format!("{BASE} {deep} --init {init} --epochs 1 --out list-{init}"))["initialisation"].clone();
+        let equal =
+            home.json(&format!("{BASE} --depth 41 --width 9 --init {init} --epochs 1 --out equal-{init}"))["initialisation"].clone();
+        assert_eq!(list["reason"], "fields are carried by 38 of 41 layers", "{init}");
+        assert!(equal["reason"].as_str().unwrap().contains("of the signal is left after 41 layers"), "{init}: {equal}");
+        for key in ["distribution", "sigma_b2"] {
+            assert_eq!(list[key], equal[key], "{init}");
+        }
+        let taken = list["sigma_m2"].as_f64().unwrap();
+        assert!((taken - sigma_m2).abs() < 1e-3 && equal["sigma_m2"].as_f64().unwrap() <= taken, "{init}: {list} and {equal}");
     }
+    let note = "signals survive only 6.643 layers (3 depth scales): for 41 layers";
+    assert!(home.succeeds("theory advise --depth 41").replace('\n', " ").contains(note));
 }
 
 #[test]
