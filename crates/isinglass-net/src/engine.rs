@@ -300,6 +300,7 @@ impl Engine {
             inputs: layer.inputs,
             stride: layer.stride,
             panels: self.panels,
+            examples: self.examples,
             capacity: self.capacity(),
             means: layer.means.pointer(),
             bias: layer.bias.as_ptr(),

@@ -60,6 +60,12 @@ impl Lanes for Avx2 {
             _mm256_storeu_ps(to.add(8), x[1]);
         }
     }
+    /// The compiler's intrinsic becomes `prefetchw` only in builds for processors that all have it. On one that has not (Haswell) it does nothing.
+    #[inline(always)]
+    fn prefetch_to_write(self, at: *const f32) {
+        // SAFETY: a hint, which changes nothing that a program sees and never faults.
+        unsafe { core::arch::asm!("prefetchw [{}]", in(reg) at, options(nostack, readonly, preserves_flags)) };
+    }
     #[inline(always)]
     fn transpose(self, from: &[[f32; LANES]; LANES], to: &mut [[f32; LANES]; LANES]) {
         for (half, rows) in from.as_chunks::<8>().0.iter().enumerate() {

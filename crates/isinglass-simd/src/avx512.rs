@@ -60,6 +60,10 @@ impl Lanes for Avx512 {
         unsafe { _mm512_storeu_ps(to, x) }
     }
     #[inline(always)]
+    fn prefetch_to_write(self, at: *const f32) {
+        Avx2::from(self).prefetch_to_write(at);
+    }
+    #[inline(always)]
     fn transpose(self, from: &[[f32; LANES]; LANES], to: &mut [[f32; LANES]; LANES]) {
         Avx2::from(self).transpose(from, to);
     }

@@ -65,6 +65,8 @@ impl Lanes for Neon {
     #[inline(always)]
     fn prefetch(self, _: *const f32) {}
     #[inline(always)]
+    fn prefetch_to_write(self, _: *const f32) {}
+    #[inline(always)]
     fn int_count(self) -> Ints {
         // SAFETY: the token proves the instructions; an array of four integers.
         unsafe {

@@ -51,6 +51,8 @@ impl Lanes for Scalar {
     #[inline(always)]
     fn prefetch(self, _: *const f32) {}
     #[inline(always)]
+    fn prefetch_to_write(self, _: *const f32) {}
+    #[inline(always)]
     fn add(self, a: Self::Floats, b: Self::Floats) -> Self::Floats {
         zip(a, b, |a, b| a + b)
     }

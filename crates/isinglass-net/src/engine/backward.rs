@@ -79,6 +79,7 @@ impl Engine {
             outputs: layer.outputs,
             stride: layer.stride,
             panels: self.panels,
+            examples: self.examples,
             means: layer.means.pointer(),
             variance: layer.spec.variance,
             x: self.inputs[index].x.pointer(),

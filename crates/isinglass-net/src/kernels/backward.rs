@@ -7,7 +7,8 @@ use isinglass_simd::{Buffer, LANES, Lanes};
 
 use super::forward::VarianceRule;
 use super::math::flush;
-use super::product::{Ahead, Broadcast, Panels, Size, Sums, block};
+use super::narrow::Split;
+use super::product::{Ahead, Broadcast, Panels, Sums};
 use super::{BLOCK, MAX_ROWS, Scratch, Span};
 
 /// What a layer receives from the one below besides its neurons.
@@ -28,6 +29,8 @@ pub struct Backward {
     /// Floats from one row of the means to the next.
     pub stride: usize,
     pub panels: usize,
+    /// Examples of the batch.
+    pub examples: usize,
     pub means: *const f32,
     pub variance: VarianceRule,
     pub received: Received,
@@ -58,6 +61,8 @@ pub struct Backward {
 pub unsafe fn backward<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: &Backward, span: Span, next: Span, scratch: &mut Scratch) {
     let Span { first, rows: count } = span;
     let has_q = !layer.q.is_null();
+    let split = Split::new(layer.examples);
+    let c = |sums: &Buffer, add: bool| Sums { start: sums.pointer(), rows: MAX_ROWS, add };
     let mut o = 0;
     while o < layer.outputs {
         let depth = BLOCK.min(layer.outputs - o);
@@ -67,23 +72,29 @@ pub unsafe fn backward<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: 
             let from = unsafe { std::slice::from_raw_parts(from, count.next_multiple_of(LANES)) };
             scratch.take_columns(l, layer.variance, has_q, k, from);
         }
-        let c = |sums: &Buffer| Sums { start: sums.pointer(), rows: MAX_ROWS, add: o > 0 };
         let a = |copied: &Buffer| Broadcast { start: copied.pointer(), row_stride: 1, k_stride: MAX_ROWS };
         let b = |start: *const f32| Panels { start: start.wrapping_add(o * LANES), panel_stride: layer.out_rows * LANES };
         // The next block of these inputs, or the first of those that follow.
         let (soon, from) = if o + depth < layer.outputs { (span, o + depth) } else { (next, 0) };
         let start = layer.means.wrapping_add(from * layer.stride + soon.first);
-        let size = Size { rows: count, panels: layer.panels, depth };
         let rows = if soon.rows == 0 { 0 } else { BLOCK.min(layer.outputs - from) };
-        let mut ahead = Ahead::new::<MR, NP>(start, soon.rows, layer.stride, rows, size, if has_q { 2 } else { 1 });
+        let requests = split.requests::<MR, NP>(count, depth) * if has_q { 2 } else { 1 };
+        let mut ahead = Ahead::new(start, soon.rows, layer.stride, rows, requests);
         // SAFETY: the caller upholds the contract. A block of BLOCK × MAX_ROWS means fits the scratch, with room for the last tile.
         unsafe {
-            block::<L, MR, NP>(l, size, a(&scratch.a1), b(layer.p), c(&scratch.c1), &mut ahead);
+            split.product::<L, MR, NP>(l, count, depth, a(&scratch.a1), b(layer.p), c(&scratch.c1, o > 0), &mut ahead);
             if has_q {
-                block::<L, MR, NP>(l, size, a(&scratch.a2), b(layer.q), c(&scratch.c2), &mut ahead);
+                split.product::<L, MR, NP>(l, count, depth, a(&scratch.a2), b(layer.q), c(&scratch.c2, o > 0), &mut ahead);
             }
         }
         o += depth;
+    }
+    // SAFETY: as above.
+    unsafe {
+        split.finish(l, count, c(&scratch.c1, true));
+        if has_q {
+            split.finish(l, count, c(&scratch.c2, true));
+        }
     }
     let (c1, c2, biases) = (scratch.c1.pointer(), scratch.c2.pointer(), scratch.row_sums.pointer());
     let sign = l.splat(if layer.variance == VarianceRule::Spins { 1.0 } else { -1.0 });

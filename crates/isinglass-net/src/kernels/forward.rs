@@ -8,8 +8,9 @@
 use isinglass_simd::{Buffer, LANES, Lanes};
 
 use super::math::flush;
+use super::narrow::Split;
 use super::neurons::{respond, sign};
-use super::product::{Ahead, Broadcast, Panels, Size, Sums, block};
+use super::product::{Ahead, Broadcast, Panels, Sums};
 use super::{BLOCK, BLOCK_STRIDE, MAX_ROWS, Scratch, Span};
 
 /// The smallest variance that divides a field or scales its noise. A variance of exactly 0 is not raised: there the neuron
@@ -80,6 +81,8 @@ pub struct Forward {
     /// Floats from one row of the means to the next.
     pub stride: usize,
     pub panels: usize,
+    /// Examples of the batch.
+    pub examples: usize,
     /// Examples that the arrays can hold.
     pub capacity: usize,
     pub means: *const f32,
@@ -141,33 +144,49 @@ pub unsafe fn forward<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: &
 #[inline(always)]
 unsafe fn products<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: &Forward, span: Span, next: Span, scratch: &mut Scratch) {
     let Span { first, rows } = span;
+    let split = Split::new(layer.examples);
+    let c = |sums: &Buffer, add: bool| Sums { start: sums.pointer(), rows: MAX_ROWS, add };
     scratch.row_sums[..rows * LANES].fill(0.0);
     let mut k = 0;
     while k < layer.inputs {
         let depth = BLOCK.min(layer.inputs - k);
-        for row in 0..rows {
+        let means = |row: usize| {
             let from = layer.means.wrapping_add((first + row) * layer.stride + k);
             // SAFETY: rows of means are padded to whole vectors, and nobody writes to means in a forward pass.
-            let from = unsafe { std::slice::from_raw_parts(from, depth.next_multiple_of(LANES)) };
-            scratch.take_row(l, layer, row, from);
+            unsafe { std::slice::from_raw_parts(from, depth.next_multiple_of(LANES)) }
+        };
+        if split.has_few() {
+            for row in (0..rows).step_by(LANES) {
+                scratch.take_rows_as_columns(l, layer, row, std::array::from_fn(|i| if row + i < rows { means(row + i) } else { &[] }));
+            }
+        } else {
+            for row in 0..rows {
+                scratch.take_row(l, layer, row, means(row));
+            }
         }
-        let c = |sums: &Buffer| Sums { start: sums.pointer(), rows: MAX_ROWS, add: k > 0 };
-        let a = |copied: &Buffer| Broadcast { start: copied.pointer(), row_stride: BLOCK_STRIDE, k_stride: 1 };
+        let (row_stride, k_stride) = if split.has_few() { (1, MAX_ROWS) } else { (BLOCK_STRIDE, 1) };
+        let a = |copied: &Buffer| Broadcast { start: copied.pointer(), row_stride, k_stride };
         let b = |start: *const f32| Panels { start: start.wrapping_add(k * LANES), panel_stride: layer.inputs * LANES };
         // The next block of these rows, or the first of those that follow.
         let (soon, from) = if k + depth < layer.inputs { (span, k + depth) } else { (next, 0) };
         let start = layer.means.wrapping_add(soon.first * layer.stride + from);
-        let size = Size { rows, panels: layer.panels, depth };
-        let blocks = if layer.variance == VarianceRule::None { 1 } else { 2 };
-        let mut ahead = Ahead::new::<MR, NP>(start, BLOCK.min(layer.inputs - from), layer.stride, soon.rows, size, blocks);
+        let requests = split.requests::<MR, NP>(rows, depth) * if layer.variance == VarianceRule::None { 1 } else { 2 };
+        let mut ahead = Ahead::new(start, BLOCK.min(layer.inputs - from), layer.stride, soon.rows, requests);
         // SAFETY: the caller upholds the contract; a block of MAX_ROWS rows fits the scratch.
         unsafe {
-            block::<L, MR, NP>(l, size, a(&scratch.a1), b(layer.x), c(&scratch.c1), &mut ahead);
+            split.product::<L, MR, NP>(l, rows, depth, a(&scratch.a1), b(layer.x), c(&scratch.c1, k > 0), &mut ahead);
             if layer.variance != VarianceRule::None {
-                block::<L, MR, NP>(l, size, a(&scratch.a2), b(layer.second), c(&scratch.c2), &mut ahead);
+                split.product::<L, MR, NP>(l, rows, depth, a(&scratch.a2), b(layer.second), c(&scratch.c2, k > 0), &mut ahead);
             }
         }
         k += depth;
+    }
+    // SAFETY: as above.
+    unsafe {
+        split.finish(l, rows, c(&scratch.c1, true));
+        if layer.variance != VarianceRule::None {
+            split.finish(l, rows, c(&scratch.c2, true));
+        }
     }
     for (row, variance) in scratch.own_variances[..rows].iter_mut().enumerate() {
         *variance = sum_of_lanes(&scratch.row_sums[row * LANES..(row + 1) * LANES]);
@@ -205,6 +224,38 @@ impl Scratch {
             }
         }
         l.write(sums, sum);
+    }
+
+    /// The same for segments of up to 16 rows, of which those beyond the last are empty, with columns where rows were.
+    #[inline(always)]
+    fn take_rows_as_columns<L: Lanes>(&mut self, l: L, layer: &Forward, row: usize, from: [&[f32]; LANES]) {
+        let one = l.splat(1.0);
+        let sums = &mut self.row_sums.as_chunks_mut::<LANES>().0[row..row + LANES];
+        for k in (0..from[0].len()).step_by(LANES) {
+            let mut rows = [[0.0; LANES]; LANES];
+            for ((from, to), sums) in from.iter().zip(&mut rows).zip(&mut *sums) {
+                let Some(from) = from.get(k..).and_then(|rest| rest.first_chunk()) else { break };
+                let m = l.read(from);
+                l.write(to, if layer.field == Field::Sum { sign(l, m) } else { m });
+                if layer.variance == VarianceRule::Spins {
+                    let sum = l.fma(l.sub(one, m), l.add(one, m), l.read(sums));
+                    l.write(sums, sum);
+                }
+            }
+            let mut columns = [[0.0; LANES]; LANES];
+            l.transpose(&rows, &mut columns);
+            for (column, k) in columns.iter().zip(k..) {
+                let at = k * MAX_ROWS + row;
+                let m = l.read(column);
+                let to = |array: &mut Buffer, x: L::Floats| l.write(array[at..].first_chunk_mut().expect("a vector of a column"), x);
+                to(&mut self.a1, m);
+                match layer.variance {
+                    VarianceRule::None => {}
+                    VarianceRule::Spins => to(&mut self.a2, l.mul(m, m)),
+                    VarianceRule::Numbers => to(&mut self.a2, l.mul(l.sub(one, m), l.add(one, m))),
+                }
+            }
+        }
     }
 }
 

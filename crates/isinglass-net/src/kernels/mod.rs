@@ -13,6 +13,7 @@
 mod backward;
 mod forward;
 mod math;
+mod narrow;
 mod neurons;
 mod product;
 mod rule;

@@ -42,6 +42,14 @@ pub struct Size {
     pub depth: usize,
 }
 
+impl Size {
+    /// How often [`block`] asks for memory that will be needed soon.
+    #[inline(always)]
+    pub fn requests<const MR: usize, const NP: usize>(self) -> usize {
+        self.rows.div_ceil(MR) * (self.panels / NP + self.panels % NP) * self.depth.div_ceil(TERMS_PER_REQUEST)
+    }
+}
+
 /// Parts of rows that will be read soon, asked for a few cache lines at a time while something is computed.
 #[derive(Clone, Copy)]
 pub struct Ahead {
@@ -57,27 +65,18 @@ pub struct Ahead {
 }
 
 /// Terms of a tile's sums between two requests. All lines at once would have to wait for each other.
-const TERMS_PER_REQUEST: usize = 64;
+pub const TERMS_PER_REQUEST: usize = 64;
 
 impl Ahead {
-    /// The first `len` numbers at `start`, and of every row after it, while `blocks` products of a `size` are computed.
+    /// The first `len` numbers at `start`, and of every row after it, in `requests` requests.
     #[inline(always)]
-    pub fn new<const MR: usize, const NP: usize>(
-        start: *const f32,
-        len: usize,
-        row_stride: usize,
-        rows: usize,
-        size: Size,
-        blocks: usize,
-    ) -> Self {
-        let Size { rows: of_block, panels, depth } = size;
-        let requests = of_block.div_ceil(MR) * (panels / NP + panels % NP) * depth.div_ceil(TERMS_PER_REQUEST) * blocks;
+    pub fn new(start: *const f32, len: usize, row_stride: usize, rows: usize, requests: usize) -> Self {
         Self { row: start, at: 0, len, row_stride, rows, share: (rows * len.div_ceil(LANES)).div_ceil(requests.max(1)) }
     }
 
     /// Asks for the next lines.
     #[inline(always)]
-    fn ask<L: Lanes>(&mut self, l: L) {
+    pub fn ask<L: Lanes>(&mut self, l: L) {
         for _ in 0..self.share {
             if self.rows == 0 {
                 return;

@@ -178,7 +178,7 @@ impl Soon {
             for array in [layer.means, layer.theta, layer.m, layer.v] {
                 if !array.is_null() {
                     for p in 0..self.place.panels {
-                        l.prefetch(array.wrapping_add(at + p * LANES));
+                        l.prefetch_to_write(array.wrapping_add(at + p * LANES));
                     }
                 }
             }
