@@ -3,6 +3,9 @@
 //! A training step has several parallel regions per layer, and a prediction one per batch, each too short to start threads for, or to wake sleeping ones. Workers therefore spin for a
 //! moment before they sleep. A region closes as soon as its tasks are taken: nobody waits for a worker that the system did not schedule in time.
 //!
+//! Every thread begins with a share of its own, the same in every region of as many tasks, so that it finds in its cache what it wrote there before; then it helps the others. Between
+//! distant cores of a server this matters: a line of the cache takes a quarter of a microsecond from one to the other.
+//!
 //! ```
 //! use std::sync::atomic::{AtomicUsize, Ordering};
 //!
@@ -20,6 +23,7 @@
 mod model;
 mod sync;
 
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use sync::{Arc, AtomicBool, AtomicUsize, JoinHandle, Ordering, SPINS, Thread, UnsafeCell, fence};
@@ -38,11 +42,32 @@ struct Shared {
     /// The region's number, [`CLOSED`], and the number of workers inside.
     state: AtomicUsize,
     job: UnsafeCell<Option<(Job<'static>, usize)>>,
-    next_task: AtomicUsize,
+    /// The next task of every thread's share.
+    next_tasks: Box<[Alone<AtomicUsize>]>,
     /// Workers that sleep or are about to.
     sleeping: AtomicUsize,
     panicked: AtomicBool,
     stop: AtomicBool,
+}
+
+/// A value that shares its line of the cache, and the one that is fetched with it, with no other.
+#[repr(align(128))]
+struct Alone<T>(T);
+
+/// How the tasks of a region are shared out at first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shares {
+    tasks: usize,
+    threads: usize,
+}
+
+impl Shares {
+    /// The tasks that a thread begins with. They follow each other; the first threads have at most one more than the others.
+    pub fn of(&self, thread: usize) -> Range<usize> {
+        let (each, more) = (self.tasks / self.threads, self.tasks % self.threads);
+        let begin = |thread: usize| thread * each + thread.min(more);
+        begin(thread)..begin(thread + 1)
+    }
 }
 
 // SAFETY: `job` is written only while the state is closed and nobody is active, and read only by workers that have joined since.
@@ -51,13 +76,22 @@ unsafe impl Send for Shared {}
 unsafe impl Sync for Shared {}
 
 impl Shared {
+    fn shares(&self, tasks: usize) -> Shares {
+        Shares { tasks, threads: self.next_tasks.len() }
+    }
+
+    /// Does the tasks of the worker's own share, then those that are left of others.
     fn work(&self, worker: usize, job: Job<'_>, tasks: usize) {
-        loop {
-            let task = self.next_task.fetch_add(1, Ordering::Relaxed);
-            if task >= tasks {
-                return;
+        let shares = self.shares(tasks);
+        for thread in (worker..shares.threads).chain(0..worker) {
+            let (next, end) = (&self.next_tasks[thread].0, shares.of(thread).end);
+            // Looking first leaves the line with its owner if nothing is left.
+            while next.load(Ordering::Relaxed) < end {
+                let task = next.fetch_add(1, Ordering::Relaxed);
+                if task < end {
+                    job(worker, task);
+                }
             }
-            job(worker, task);
         }
     }
 
@@ -96,9 +130,12 @@ impl Shared {
         self.sleeping.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Lets workers join the next region. Returns whether some may be asleep.
-    fn open(&self) -> bool {
-        self.next_task.store(0, Ordering::Relaxed);
+    /// Lets workers join the next region, of so many tasks. Returns whether some may be asleep.
+    fn open(&self, tasks: usize) -> bool {
+        let shares = self.shares(tasks);
+        for (thread, next) in self.next_tasks.iter().enumerate() {
+            next.0.store(shares.of(thread).start, Ordering::Relaxed);
+        }
         let region = region_of(self.state.load(Ordering::Relaxed)).wrapping_add(CLOSED << 1);
         self.state.store(region, Ordering::Release);
         fence(Ordering::SeqCst);
@@ -150,7 +187,7 @@ impl Pool {
         let shared = Arc::new(Shared {
             state: AtomicUsize::new(CLOSED),
             job: UnsafeCell::new(None),
-            next_task: AtomicUsize::new(0),
+            next_tasks: (0..threads.max(1)).map(|_| Alone(AtomicUsize::new(0))).collect(),
             sleeping: AtomicUsize::new(0),
             panicked: AtomicBool::new(false),
             stop: AtomicBool::new(false),
@@ -168,6 +205,11 @@ impl Pool {
     /// Number of threads, including the caller's.
     pub fn threads(&self) -> usize {
         self.workers.len() + 1
+    }
+
+    /// How the tasks of a region will be shared out at first.
+    pub fn shares(&self, tasks: usize) -> Shares {
+        self.shared.shares(tasks)
     }
 
     /// Calls `job` once for every task below `tasks`, on all threads, and returns when all are done.
@@ -188,7 +230,7 @@ impl Pool {
         shared.job.with_mut(|job| unsafe { *job = Some((lasting, tasks)) });
         // Left over if a task of the caller panicked in the last region too.
         shared.panicked.store(false, Ordering::Relaxed);
-        if shared.open() {
+        if shared.open(tasks) {
             self.handles.iter().for_each(Thread::unpark);
         }
         let close = CloseOnDrop(shared);
@@ -281,6 +323,31 @@ mod tests {
             let _ = catch_unwind(AssertUnwindSafe(region));
             started += begun.into_inner();
             assert_eq!(finished.load(Ordering::Relaxed), started);
+        }
+    }
+
+    #[test]
+    fn shares_are_even_and_follow_each_other() {
+        for (tasks, threads) in [(0, 3), (1, 4), (7, 3), (16, 2), (1000, 7)] {
+            let shares: Vec<_> = (0..threads).map(|thread| Shares { tasks, threads }.of(thread)).collect();
+            assert_eq!(shares.iter().cloned().flatten().collect::<Vec<_>>(), (0..tasks).collect::<Vec<_>>());
+            assert!(shares.iter().all(|share| share.len() == tasks / threads || share.len() == tasks.div_ceil(threads)));
+        }
+    }
+
+    #[test]
+    fn a_worker_begins_with_its_own_share() {
+        let mut pool = Pool::new(2);
+        let shares = [0, 1].map(|worker| pool.shares(8).of(worker));
+        for _ in 0..100 {
+            let firsts = [const { AtomicUsize::new(usize::MAX) }; 2];
+            pool.run(8, &|worker, task| {
+                let _ = firsts[worker].compare_exchange(usize::MAX, task, Ordering::Relaxed, Ordering::Relaxed);
+                std::thread::sleep(std::time::Duration::from_micros(20));
+            });
+            let firsts = firsts.map(AtomicUsize::into_inner);
+            assert_eq!(firsts[0], shares[0].start);
+            assert!(firsts[1] == usize::MAX || firsts[1] >= shares[1].start, "{firsts:?}");
         }
     }
 
