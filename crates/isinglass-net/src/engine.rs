@@ -274,10 +274,10 @@ impl Engine {
     fn forward_layer(&mut self, index: usize, job: Forward) {
         let job = Shared(job);
         let (kernels, scratch) = (self.kernels, &self.scratch);
-        over_chunks(&mut self.pool, self.layers[index].outputs, self.kernels.tile_rows, &|worker, span, next| {
+        over_chunks(&mut self.pool, self.layers[index].outputs, self.kernels.tile_rows, &|worker, turn| {
             // SAFETY: every buffer has the size of its layer, and a checked network's layers fit each other: the neurons of one are the inputs of the next. Chunks do not
             // overlap, begin at multiples of 16 and have at most `MAX_ROWS` rows; the scratch is this thread's.
-            unsafe { kernels.forward(job.get(), span, next, &mut *scratch[worker].0.get()) }
+            unsafe { kernels.forward(job.get(), turn, &mut *scratch[worker].0.get()) }
         });
     }
 

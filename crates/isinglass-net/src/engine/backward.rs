@@ -95,9 +95,9 @@ impl Engine {
             received: below.received,
         });
         let (kernels, scratch) = (self.kernels, &self.scratch);
-        over_chunks(&mut self.pool, inputs, self.kernels.tile_rows, &|worker, span, next| {
+        over_chunks(&mut self.pool, inputs, self.kernels.tile_rows, &|worker, turn| {
             // SAFETY: as in `forward_layer`; an engine that is made for training has slopes and gradients of every layer, one that is prepared for adversarial examples of the inputs too.
-            unsafe { kernels.backward(job.get(), span, next, &mut *scratch[worker].0.get()) }
+            unsafe { kernels.backward(job.get(), turn, &mut *scratch[worker].0.get()) }
         });
     }
 
@@ -127,9 +127,9 @@ impl Engine {
             squares: layer.squares.as_mut_ptr(),
         });
         let (kernels, scratch) = (self.kernels, &self.scratch);
-        over_chunks(&mut self.pool, layer.outputs, self.kernels.tile_rows, &|worker, span, next| {
+        over_chunks(&mut self.pool, layer.outputs, self.kernels.tile_rows, &|worker, turn| {
             // SAFETY: as in `forward_layer`; the arrays that the sink needs were found above, and `p` and `q` have `SLACK` rows more.
-            unsafe { kernels.update(job.get(), span, next, &mut *scratch[worker].0.get()) }
+            unsafe { kernels.update(job.get(), turn, &mut *scratch[worker].0.get()) }
         });
         if let Sink::Step(step) = sink
             && step.decay > 0.0

@@ -2,19 +2,19 @@
 
 use isinglass_pool::Pool;
 
-use crate::kernels::{LANES, MAX_ROWS, Span};
+use crate::kernels::{LANES, MAX_ROWS, Span, Turn};
 
-/// Splits rows into chunks and hands them to the threads: a thread's number, its chunk, and the one that it will probably have next, which is empty after the last of the thread's own.
-/// The split affects only the time, not the results.
-pub fn over_chunks(pool: &mut Pool, rows: usize, tile_rows: usize, task: &(dyn Fn(usize, Span, Span) + Sync)) {
+/// Splits rows into chunks and hands them to the threads: a thread's number, and its turn. The split affects only the time, not the results.
+pub fn over_chunks(pool: &mut Pool, rows: usize, tile_rows: usize, task: &(dyn Fn(usize, Turn) + Sync)) {
     let threads = pool.threads();
     let size = chunk_rows(rows, tile_rows, threads);
     let chunks = rows.div_ceil(size);
     let span = |chunk: usize| Span { first: chunk * size, rows: size.min(rows - chunk * size) };
     let shares = pool.shares(chunks);
     pool.run(chunks, &|worker, chunk| {
-        let has_next = shares.of(worker).contains(&(chunk + 1));
-        task(worker, span(chunk), if has_next { span(chunk + 1) } else { Span { first: 0, rows: 0 } });
+        let own = shares.of(worker);
+        let next = if own.contains(&(chunk + 1)) { span(chunk + 1) } else { Span { first: 0, rows: 0 } };
+        task(worker, Turn { span: span(chunk), next, has_others: threads > 1 });
     });
 }
 

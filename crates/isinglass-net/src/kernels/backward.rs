@@ -5,11 +5,12 @@
 
 use isinglass_simd::{Buffer, LANES, Lanes};
 
+use super::ahead::{Ahead, MAX_OUTPUTS, Region};
 use super::forward::VarianceRule;
 use super::math::flush;
 use super::narrow::Split;
-use super::product::{Ahead, Broadcast, Panels, Sums};
-use super::{BLOCK, MAX_ROWS, Scratch, Span};
+use super::product::{Broadcast, Panels, Sums};
+use super::{BLOCK, MAX_ROWS, Scratch, Span, Turn};
 
 /// What a layer receives from the one below besides its neurons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,13 +57,19 @@ pub struct Backward {
 
 /// # Safety
 ///
-/// All pointers that are not null are valid for the layer's sizes; nobody else writes to the inputs of the span, of which there are at most [`MAX_ROWS`]; the first is a multiple of 16.
+/// All pointers that are not null are valid for the layer's sizes; nobody else writes to the inputs of the turn's span, of which there are at most [`MAX_ROWS`]; the first is a multiple of 16.
 #[inline(always)]
-pub unsafe fn backward<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: &Backward, span: Span, next: Span, scratch: &mut Scratch) {
+pub unsafe fn backward<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: &Backward, turn: Turn, scratch: &mut Scratch) {
+    let Turn { span, next, has_others } = turn;
     let Span { first, rows: count } = span;
     let has_q = !layer.q.is_null();
     let split = Split::new(layer.examples);
     let c = |sums: &Buffer, add: bool| Sums { start: sums.pointer(), rows: MAX_ROWS, add };
+    let products = if has_q { 2 } else { 1 };
+    let mut ahead = Ahead::to_write(
+        outputs(layer, span).map(|region| region.when(has_others)),
+        products * split.requests::<MR, NP>(count, layer.outputs),
+    );
     let mut o = 0;
     while o < layer.outputs {
         let depth = BLOCK.min(layer.outputs - o);
@@ -78,8 +85,8 @@ pub unsafe fn backward<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: 
         let (soon, from) = if o + depth < layer.outputs { (span, o + depth) } else { (next, 0) };
         let start = layer.means.wrapping_add(from * layer.stride + soon.first);
         let rows = if soon.rows == 0 { 0 } else { BLOCK.min(layer.outputs - from) };
-        let requests = split.requests::<MR, NP>(count, depth) * if has_q { 2 } else { 1 };
-        let mut ahead = Ahead::new(start, soon.rows, layer.stride, rows, requests);
+        let means = Region { start, len: soon.rows, stride: layer.stride, rows };
+        ahead.read_next(means, products * split.requests::<MR, NP>(count, depth));
         // SAFETY: the caller upholds the contract. A block of BLOCK × MAX_ROWS means fits the scratch, with room for the last tile.
         unsafe {
             split.product::<L, MR, NP>(l, count, depth, a(&scratch.a1), b(layer.p), c(&scratch.c1, o > 0), &mut ahead);
@@ -130,6 +137,24 @@ pub unsafe fn backward<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: 
     }
     // SAFETY: as above; there are at most `MAX_ROWS` rows.
     unsafe { std::ptr::copy_nonoverlapping(biases, layer.out_bias.add(first * LANES), count * LANES) };
+}
+
+/// The gradients of some inputs.
+#[inline(always)]
+fn outputs(layer: &Backward, span: Span) -> [Region; MAX_OUTPUTS] {
+    let of = |array: *const f32| match array.is_null() {
+        true => Region::NOTHING,
+        false => Region {
+            start: array.wrapping_add(span.first * LANES),
+            len: span.rows * LANES,
+            stride: layer.in_rows * LANES,
+            rows: layer.panels,
+        },
+    };
+    let mut outputs = [Region::NOTHING; MAX_OUTPUTS];
+    outputs[0] = of(layer.out_p);
+    outputs[1] = of(layer.out_q);
+    outputs
 }
 
 impl Scratch {

@@ -7,11 +7,12 @@
 
 use isinglass_simd::{Buffer, LANES, Lanes};
 
+use super::ahead::{Ahead, MAX_OUTPUTS, Region};
 use super::math::flush;
 use super::narrow::Split;
 use super::neurons::{respond, sign};
-use super::product::{Ahead, Broadcast, Panels, Sums};
-use super::{BLOCK, BLOCK_STRIDE, MAX_ROWS, Scratch, Span};
+use super::product::{Broadcast, Panels, Sums};
+use super::{BLOCK, BLOCK_STRIDE, MAX_ROWS, Scratch, Span, Turn};
 
 /// The smallest variance that divides a field or scales its noise. A variance of exactly 0 is not raised: there the neuron
 /// is the sign of its mean field.
@@ -122,14 +123,14 @@ pub struct Forward {
 
 /// # Safety
 ///
-/// All pointers that are not null are valid for the layer's sizes; nobody else writes to the rows of the span, of which there are at most [`MAX_ROWS`]; the first is a multiple of 16.
+/// All pointers that are not null are valid for the layer's sizes; nobody else writes to the rows of the turn's span, of which there are at most [`MAX_ROWS`]; the first is a multiple of 16.
 #[inline(always)]
-pub unsafe fn forward<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: &Forward, span: Span, next: Span, scratch: &mut Scratch) {
-    let Span { first, rows } = span;
+pub unsafe fn forward<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: &Forward, turn: Turn, scratch: &mut Scratch) {
+    let Span { first, rows } = turn.span;
     // SAFETY: the caller upholds the contract.
     unsafe {
-        products::<L, MR, NP>(l, layer, span, next, scratch);
-        respond(l, layer, span, scratch);
+        products::<L, MR, NP>(l, layer, turn, scratch);
+        respond(l, layer, turn.span, scratch);
         if !layer.out_transposed.is_null() {
             transpose(l, layer, first, rows);
         }
@@ -142,10 +143,16 @@ pub unsafe fn forward<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: &
 ///
 /// As for [`forward`].
 #[inline(always)]
-unsafe fn products<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: &Forward, span: Span, next: Span, scratch: &mut Scratch) {
+unsafe fn products<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: &Forward, turn: Turn, scratch: &mut Scratch) {
+    let Turn { span, next, has_others } = turn;
     let Span { first, rows } = span;
     let split = Split::new(layer.examples);
     let c = |sums: &Buffer, add: bool| Sums { start: sums.pointer(), rows: MAX_ROWS, add };
+    let products = if layer.variance == VarianceRule::None { 1 } else { 2 };
+    let mut ahead = Ahead::to_write(
+        outputs(layer, span).map(|region| region.when(has_others)),
+        products * split.requests::<MR, NP>(rows, layer.inputs),
+    );
     scratch.row_sums[..rows * LANES].fill(0.0);
     let mut k = 0;
     while k < layer.inputs {
@@ -170,8 +177,8 @@ unsafe fn products<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: &For
         // The next block of these rows, or the first of those that follow.
         let (soon, from) = if k + depth < layer.inputs { (span, k + depth) } else { (next, 0) };
         let start = layer.means.wrapping_add(soon.first * layer.stride + from);
-        let requests = split.requests::<MR, NP>(rows, depth) * if layer.variance == VarianceRule::None { 1 } else { 2 };
-        let mut ahead = Ahead::new(start, BLOCK.min(layer.inputs - from), layer.stride, soon.rows, requests);
+        let means = Region { start, len: BLOCK.min(layer.inputs - from), stride: layer.stride, rows: soon.rows };
+        ahead.read_next(means, products * split.requests::<MR, NP>(rows, depth));
         // SAFETY: the caller upholds the contract; a block of MAX_ROWS rows fits the scratch.
         unsafe {
             split.product::<L, MR, NP>(l, rows, depth, a(&scratch.a1), b(layer.x), c(&scratch.c1, k > 0), &mut ahead);
@@ -191,6 +198,27 @@ unsafe fn products<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: &For
     for (row, variance) in scratch.own_variances[..rows].iter_mut().enumerate() {
         *variance = sum_of_lanes(&scratch.row_sums[row * LANES..(row + 1) * LANES]);
     }
+}
+
+/// The arrays that some rows write.
+#[inline(always)]
+fn outputs(layer: &Forward, span: Span) -> [Region; MAX_OUTPUTS] {
+    let region = |array: *const f32, start: usize, len: usize, stride: usize, rows: usize| match array.is_null() {
+        true => Region::NOTHING,
+        false => Region { start: array.wrapping_add(start), len, stride, rows },
+    };
+    let in_panels = |array, of_panel: usize| region(array, span.first * LANES, span.rows * LANES, of_panel * LANES, layer.panels);
+    let of_vector = layer.capacity * LANES;
+    let transposed =
+        |array| region(array, span.first / LANES * of_vector, layer.panels * LANES * LANES, of_vector, span.rows.div_ceil(LANES));
+    [
+        in_panels(layer.out_x, layer.x_rows),
+        in_panels(layer.out_second, layer.x_rows),
+        in_panels(layer.out_p, layer.slope_rows),
+        in_panels(layer.out_q, layer.slope_rows),
+        transposed(layer.out_transposed),
+        transposed(layer.out_transposed_square),
+    ]
 }
 
 impl Scratch {

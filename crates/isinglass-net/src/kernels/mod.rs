@@ -10,6 +10,7 @@
 //! | `neon` | 4 registers | 6 × 16 |
 //! | `scalar` | an array | 4 × 16 |
 
+mod ahead;
 mod backward;
 mod forward;
 mod math;
@@ -44,6 +45,16 @@ const BLOCK_STRIDE: usize = BLOCK + LANES;
 pub struct Span {
     pub first: usize,
     pub rows: usize,
+}
+
+/// What a thread does, and what it knows of the others: this decides which memory it asks for in advance, and no result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Turn {
+    pub span: Span,
+    /// What the thread will probably do next; empty after the last of its own.
+    pub next: Span,
+    /// Whether there are other threads, whose caches hold what they have read.
+    pub has_others: bool,
 }
 
 /// A thread's own memory.
@@ -110,31 +121,31 @@ impl Kernels {
         Isa::chosen().map(Self::new)
     }
 
-    /// Sends a batch through some rows of a layer. The means of the rows that the thread will probably do `next` are brought nearer meanwhile.
+    /// Sends a batch through some rows of a layer.
     ///
     /// # Safety
     ///
     /// As for [`forward::forward`].
-    pub unsafe fn forward(self, layer: &Forward, span: Span, next: Span, scratch: &mut Scratch) {
-        self.isa.run(Chunk { layer, span, next, scratch });
+    pub unsafe fn forward(self, layer: &Forward, turn: Turn, scratch: &mut Scratch) {
+        self.isa.run(Chunk { layer, turn, scratch });
     }
 
-    /// Sends gradients back to some inputs of a layer; `next` as in [`Kernels::forward`].
+    /// Sends gradients back to some inputs of a layer.
     ///
     /// # Safety
     ///
     /// As for [`backward::backward`].
-    pub unsafe fn backward(self, layer: &Backward, span: Span, next: Span, scratch: &mut Scratch) {
-        self.isa.run(Chunk { layer, span, next, scratch });
+    pub unsafe fn backward(self, layer: &Backward, turn: Turn, scratch: &mut Scratch) {
+        self.isa.run(Chunk { layer, turn, scratch });
     }
 
-    /// Computes the gradients of some rows of means, and uses them as the sink says; `next` is ignored.
+    /// Computes the gradients of some rows of means, and uses them as the sink says.
     ///
     /// # Safety
     ///
     /// As for [`update::update`].
-    pub unsafe fn update(self, layer: &Update, span: Span, next: Span, scratch: &mut Scratch) {
-        self.isa.run(Chunk { layer, span, next, scratch });
+    pub unsafe fn update(self, layer: &Update, turn: Turn, scratch: &mut Scratch) {
+        self.isa.run(Chunk { layer, turn, scratch });
     }
 
     /// `M = tanh(βθ)` for as many whole vectors as both slices have.
@@ -158,8 +169,7 @@ impl Kernels {
 /// Some rows of a layer. Only the unsafe methods of [`Kernels`] make one; their callers uphold the contract of the function that it is passed to.
 struct Chunk<'a, T> {
     layer: &'a T,
-    span: Span,
-    next: Span,
+    turn: Turn,
     scratch: &'a mut Scratch,
 }
 
@@ -169,7 +179,7 @@ impl Kernel for Chunk<'_, Forward> {
     #[inline(always)]
     fn run<L: Lanes, const ROWS: usize, const VECTORS: usize>(self, l: L) {
         // SAFETY: the caller of `Kernels::forward` upholds the contract.
-        unsafe { forward::forward::<L, ROWS, VECTORS>(l, self.layer, self.span, self.next, self.scratch) }
+        unsafe { forward::forward::<L, ROWS, VECTORS>(l, self.layer, self.turn, self.scratch) }
     }
 }
 
@@ -179,7 +189,7 @@ impl Kernel for Chunk<'_, Backward> {
     #[inline(always)]
     fn run<L: Lanes, const ROWS: usize, const VECTORS: usize>(self, l: L) {
         // SAFETY: the caller of `Kernels::backward` upholds the contract.
-        unsafe { backward::backward::<L, ROWS, VECTORS>(l, self.layer, self.span, self.next, self.scratch) }
+        unsafe { backward::backward::<L, ROWS, VECTORS>(l, self.layer, self.turn, self.scratch) }
     }
 }
 
@@ -189,7 +199,7 @@ impl Kernel for Chunk<'_, Update> {
     #[inline(always)]
     fn run<L: Lanes, const ROWS: usize, const VECTORS: usize>(self, l: L) {
         // SAFETY: the caller of `Kernels::update` upholds the contract.
-        unsafe { update::update::<L, ROWS, VECTORS>(l, self.layer, self.span, self.scratch) }
+        unsafe { update::update::<L, ROWS, VECTORS>(l, self.layer, self.turn, self.scratch) }
     }
 }
 

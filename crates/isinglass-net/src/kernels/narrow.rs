@@ -5,7 +5,8 @@
 
 use isinglass_simd::{LANES, Lanes};
 
-use super::product::{self, Ahead, Broadcast, Panels, TERMS_PER_REQUEST, block, zeros};
+use super::ahead::{Ahead, TERMS_PER_REQUEST};
+use super::product::{self, Broadcast, Panels, block, zeros};
 
 /// Most examples of a panel that is multiplied this way. With more, vectors of examples are as fast.
 const FEW: usize = 8;

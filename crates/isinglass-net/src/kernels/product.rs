@@ -6,6 +6,8 @@
 
 use isinglass_simd::{LANES, Lanes};
 
+use super::ahead::{Ahead, TERMS_PER_REQUEST};
+
 /// A tile of a result.
 pub type Tile<L, const MR: usize, const NP: usize> = [[<L as Lanes>::Floats; NP]; MR];
 
@@ -47,48 +49,6 @@ impl Size {
     #[inline(always)]
     pub fn requests<const MR: usize, const NP: usize>(self) -> usize {
         self.rows.div_ceil(MR) * (self.panels / NP + self.panels % NP) * self.depth.div_ceil(TERMS_PER_REQUEST)
-    }
-}
-
-/// Parts of rows that will be read soon, asked for a few cache lines at a time while something is computed.
-#[derive(Clone, Copy)]
-pub struct Ahead {
-    /// The part of the current row, and where its next line is.
-    row: *const f32,
-    at: usize,
-    len: usize,
-    row_stride: usize,
-    /// Rows left, with the current one.
-    rows: usize,
-    /// Lines at a time.
-    share: usize,
-}
-
-/// Terms of a tile's sums between two requests. All lines at once would have to wait for each other.
-pub const TERMS_PER_REQUEST: usize = 64;
-
-impl Ahead {
-    /// The first `len` numbers at `start`, and of every row after it, in `requests` requests.
-    #[inline(always)]
-    pub fn new(start: *const f32, len: usize, row_stride: usize, rows: usize, requests: usize) -> Self {
-        Self { row: start, at: 0, len, row_stride, rows, share: (rows * len.div_ceil(LANES)).div_ceil(requests.max(1)) }
-    }
-
-    /// Asks for the next lines.
-    #[inline(always)]
-    pub fn ask<L: Lanes>(&mut self, l: L) {
-        for _ in 0..self.share {
-            if self.rows == 0 {
-                return;
-            }
-            l.prefetch(self.row.wrapping_add(self.at));
-            self.at += LANES;
-            if self.at >= self.len {
-                self.row = self.row.wrapping_add(self.row_stride);
-                self.at = 0;
-                self.rows -= 1;
-            }
-        }
     }
 }
 

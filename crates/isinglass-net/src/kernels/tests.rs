@@ -187,6 +187,61 @@ fn all_paths_agree_with_the_scalar_one_and_those_with_fma_bit_for_bit() {
     }
 }
 
+/// The last panel of a batch is multiplied in another way where few examples fill it.
+#[test]
+fn neurons_have_the_same_bits_in_batches_of_every_size() {
+    let (values, labels) = data(150, 40, 3);
+    let examples = Examples::new(Values::Floats(&values), 150, &labels, 3).unwrap();
+    for (surrogate, neuron) in
+        [(Surrogate::Deterministic, Neuron::Sign), (Surrogate::Continuous, Neuron::Tanh(1.0)), (Surrogate::Ste, Neuron::Sign)]
+    {
+        let config = NetworkConfig { inputs: 150, hidden: vec![101, 37], classes: 3, surrogate, neuron, ..NetworkConfig::default() };
+        let network = config.init(1).unwrap();
+        for kernels in Kernels::all() {
+            let mut engine = Engine::with_kernels(&network, Purpose::Evaluation, 40, 2, kernels).unwrap();
+            let mut neurons = |count: usize| {
+                let indices: Vec<u32> = (0..count as u32).collect();
+                engine.load(examples.rows(), &indices, network.input(), Scale::Inputs);
+                engine.forward(|_| [0; 2]);
+                let of_example = |example: usize| -> Vec<u32> {
+                    let units = [101, 37, 3].into_iter().enumerate().flat_map(|(layer, units)| (0..units).map(move |unit| (layer, unit)));
+                    units.map(|(layer, unit)| engine.neuron(layer, unit, example).to_bits()).collect()
+                };
+                (0..count).map(of_example).collect::<Vec<_>>()
+            };
+            let all = neurons(40);
+            for count in 1..40 {
+                assert!(neurons(count) == all[..count], "{surrogate} on {}: a batch of {count}", kernels.name);
+            }
+        }
+    }
+}
+
+/// The mean gradient of a batch is that of its parts.
+#[test]
+fn gradients_of_full_and_almost_empty_panels_add_up() {
+    let (values, labels) = data(37, 40, 5);
+    let examples = Examples::new(Values::Floats(&values), 37, &labels, 5).unwrap();
+    for (surrogate, neuron) in [(Surrogate::Deterministic, Neuron::Sign), (Surrogate::Continuous, Neuron::Tanh(1.0))] {
+        let config = NetworkConfig { inputs: 37, hidden: vec![149, 71], classes: 5, surrogate, neuron, ..NetworkConfig::default() };
+        let network = config.init(1).unwrap();
+        for kernels in Kernels::all() {
+            let of = |indices: &[u32]| Gradients::with_kernels(&network, &examples, indices, true, 2, kernels).unwrap();
+            for few in [1, 3, 4, 7, 8, 9] {
+                let (full, rest): (Vec<u32>, Vec<u32>) = ((0..16).collect(), (16..16 + few).collect());
+                let (whole, full, rest) = (of(&[&full[..], &rest].concat()), of(&full), of(&rest));
+                for ((whole, full), rest) in whole.layers.iter().zip(&full.layers).zip(&rest.layers) {
+                    let largest = whole.means.iter().fold(0f32, |largest, g| largest.max(g.abs()));
+                    for ((whole, full), rest) in whole.means.iter().zip(&full.means).zip(&rest.means) {
+                        let expected = (16.0 * full + few as f32 * rest) / (16.0 + few as f32);
+                        assert!((whole - expected).abs() < 2e-5 * largest, "{surrogate} on {}: {few} examples more", kernels.name);
+                    }
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn odd_steps_of_every_optimiser_agree_between_paths() {
     let (values, labels) = data(19, 50, 3);

@@ -9,7 +9,7 @@ use super::math::tanh;
 use super::neurons::sign;
 use super::product::{Broadcast, Panels, Tile, accumulate, zeros};
 use super::rule::{OfMeans, Rule};
-use super::{MAX_TILE, Scratch, Span};
+use super::{MAX_TILE, Scratch, Span, Turn};
 use crate::parametrisation::{Betas, Parametrisation};
 
 /// A step of the optimiser.
@@ -72,8 +72,9 @@ const PANELS_PER_BLOCK: usize = 4;
 /// All pointers that are not null are valid for the layer's sizes, `p` and `q` for `MR − 1` rows more; those that the sink uses are not null; nobody else
 /// touches the rows of the span.
 #[inline(always)]
-pub unsafe fn update<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: &Update, span: Span, scratch: &mut Scratch) {
+pub unsafe fn update<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: &Update, turn: Turn, scratch: &mut Scratch) {
     const { assert!(MR * NP <= MAX_TILE, "a tile fits the scratch") };
+    let Turn { span, .. } = turn;
     let Span { first, rows } = span;
     scratch.row_sums[..rows * LANES].fill(0.0);
     let finished = Finished { gradient: scratch.tile.pointer(), squares: scratch.row_sums.pointer(), first };
