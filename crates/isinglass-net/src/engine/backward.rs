@@ -156,11 +156,20 @@ impl Engine {
             sum_of_lanes(&lanes) * root
         };
         let OptimizerState { bias_m, bias_v, .. } = &mut layer.optimizer;
-        for unit in 0..layer.outputs {
-            match rule {
-                Some(rule) => layer.bias[unit] -= rule.step_of(gradient(unit), &mut bias_m[unit], &mut bias_v[unit]),
-                None => layer.bias_gradient[unit] = gradient(unit),
-            }
+        let Some(rule) = rule else {
+            layer.bias_gradient.iter_mut().enumerate().for_each(|(unit, kept)| *kept = gradient(unit));
+            return;
+        };
+        let averages = bias_m.chunks_mut(LANES).zip(bias_v.chunks_mut(LANES));
+        for ((biases, (m, v)), first) in layer.bias.chunks_mut(LANES).zip(averages).zip((0..).step_by(LANES)) {
+            let count = biases.len();
+            let whole = |part: &[f32]| std::array::from_fn(|i| part.get(i).copied().unwrap_or(0.0));
+            let (mut whole_m, mut whole_v) = (whole(m), whole(v));
+            let gradients = std::array::from_fn(|i| if i < count { gradient(first + i) } else { 0.0 });
+            let steps = rule.steps_of_biases(&gradients, &mut whole_m, &mut whole_v);
+            biases.iter_mut().zip(steps).for_each(|(bias, step)| *bias -= step);
+            m.copy_from_slice(&whole_m[..count]);
+            v.copy_from_slice(&whole_v[..count]);
         }
     }
 }

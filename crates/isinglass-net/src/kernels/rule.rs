@@ -60,12 +60,9 @@ impl Rule {
         }
     }
 
-    /// The step for one gradient of a bias; `m` and `v` are the optimiser's averages. It has the same bits on every machine.
-    pub fn step_of(self, gradient: f32, m: &mut f32, v: &mut f32) -> f32 {
-        let mut averages = OfBias { m: [*m; LANES], v: [*v; LANES] };
-        let step = self.step(Scalar, [gradient; LANES], &mut averages);
-        (*m, *v) = (averages.m[0], averages.v[0]);
-        step[0]
+    /// The steps for 16 gradients of biases; `m` and `v` are the optimiser's averages. They have the same bits on every machine.
+    pub fn steps_of_biases(self, gradients: &[f32; LANES], m: &mut [f32; LANES], v: &mut [f32; LANES]) -> [f32; LANES] {
+        self.step(Scalar, *gradients, &mut OfBiases { m, v })
     }
 }
 
@@ -115,28 +112,28 @@ impl<L: Lanes> Averages<L> for OfMeans {
     }
 }
 
-/// By value: one bias in all lanes.
-struct OfBias<F> {
-    m: F,
-    v: F,
+/// Of 16 biases.
+struct OfBiases<'a> {
+    m: &'a mut [f32; LANES],
+    v: &'a mut [f32; LANES],
 }
 
-impl<L: Lanes> Averages<L> for OfBias<L::Floats> {
+impl<L: Lanes> Averages<L> for OfBiases<'_> {
     #[inline(always)]
-    fn m(&self, _: L) -> L::Floats {
-        self.m
+    fn m(&self, l: L) -> L::Floats {
+        l.read(self.m)
     }
     #[inline(always)]
-    fn v(&self, _: L) -> L::Floats {
-        self.v
+    fn v(&self, l: L) -> L::Floats {
+        l.read(self.v)
     }
     #[inline(always)]
-    fn set_m(&mut self, _: L, m: L::Floats) {
-        self.m = m;
+    fn set_m(&mut self, l: L, m: L::Floats) {
+        l.write(self.m, m);
     }
     #[inline(always)]
-    fn set_v(&mut self, _: L, v: L::Floats) {
-        self.v = v;
+    fn set_v(&mut self, l: L, v: L::Floats) {
+        l.write(self.v, v);
     }
     #[inline(always)]
     fn flushed(&self, _: L, g: L::Floats) -> L::Floats {
