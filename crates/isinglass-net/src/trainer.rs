@@ -23,70 +23,25 @@
 //! # Ok::<(), isinglass_net::Error>(())
 //! ```
 
-use std::fmt;
+mod report;
+mod step;
+
 use std::path::Path;
 
 use isinglass_pool::MAX_THREADS;
 
+pub use report::{EpochReport, Step};
+use step::rule;
+
 use crate::checkpoint::{Snapshot, State, StoredLayer};
-use crate::engine::{BatchScore, Corruption, Engine, EngineLayer, LayerSink, Purpose, Scale};
-use crate::kernels::{self, Dropout, Kernels, Rule, Sink};
+use crate::engine::{Engine, EngineLayer, Purpose};
+use crate::kernels::Kernels;
 use crate::network::Frame;
-use crate::parametrisation::{Betas, Parametrisation};
+use crate::parametrisation::Parametrisation;
 use crate::score::{binary_score, surrogate_score};
 use crate::{
-    AnnealOrder, Checkpoint, Error, Examples, Features, Goal, Initialisation, InputRule, Network, Optimizer, Partition, Progress, Rng,
-    Score, TrainConfig, noise,
+    Checkpoint, Error, Examples, Features, Goal, Initialisation, InputRule, Network, Partition, Progress, Rng, Score, TrainConfig,
 };
-
-/// One step's result.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Step {
-    /// Counted from 1.
-    pub step: u64,
-    /// The batch's mean negative log-likelihood.
-    pub loss: f32,
-    /// Examples of the batch classified correctly.
-    pub correct: usize,
-    /// Examples of the batch.
-    pub examples: usize,
-    /// The epoch's result, if this was its last step.
-    pub epoch: Option<EpochReport>,
-}
-
-/// An epoch's result.
-#[derive(Debug, Clone, PartialEq)]
-pub struct EpochReport {
-    /// Counted from 1.
-    pub epoch: usize,
-    /// Learning rate of its last step.
-    pub lr: f64,
-    /// `β` of the output layer in its last step.
-    pub beta: f64,
-    /// The surrogate during training: averages over the epoch's steps.
-    pub train: Score,
-    /// The surrogate on the validation examples; `None` if there are none.
-    pub validation: Option<Score>,
-    /// The deterministic binary network on the validation examples; `None` if there are none, or no binary weights.
-    pub validation_binary: Option<Score>,
-    /// Whether no earlier epoch was better, judged by the validation accuracy (without validation examples, the training accuracy) of the network that the goal names.
-    pub is_best: bool,
-    /// Per layer, the norm of the gradient with respect to the means in the epoch's last step.
-    pub gradient_norms: Vec<f64>,
-}
-
-impl fmt::Display for EpochReport {
-    /// One line: epoch, loss, and the available accuracies.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "epoch {}: loss {:.4}, training accuracy {:.2} %", self.epoch, self.train.nll, 100.0 * self.train.accuracy)?;
-        for (name, score) in [("validation", self.validation), ("binary validation", self.validation_binary)] {
-            if let Some(score) = score {
-                write!(f, ", {name} {:.2} %", 100.0 * score.accuracy)?;
-            }
-        }
-        Ok(())
-    }
-}
 
 /// Trains a network on examples, step by step.
 pub struct Trainer<'a> {
@@ -345,60 +300,6 @@ impl<'a> Trainer<'a> {
         }
     }
 
-    fn learning_rate(&self, step: u64) -> f64 {
-        let Progress { steps, steps_per_epoch, .. } = self.progress();
-        self.config.lr * self.config.schedule.factor(step, steps, steps_per_epoch)
-    }
-
-    /// Forward, backward and the step itself.
-    fn optimise(&mut self, lr: f64) -> Result<BatchScore, Error> {
-        let Progress { step, steps, steps_per_epoch, .. } = self.progress();
-        let first = (step % steps_per_epoch) as usize * self.config.batch;
-        let indices = &self.order[first..self.order.len().min(first + self.config.batch)];
-        let TrainConfig { seed, input_dropout, augment, .. } = self.config;
-        let corruption = (input_dropout > 0.0 || augment > 0).then(|| {
-            let key = Rng::new(seed).stream(Rng::CORRUPTION, step).next_u64();
-            Corruption::new(key, input_dropout, augment, self.examples.features().isqrt())
-        });
-        self.engine.load_corrupted(self.examples.rows(), indices, &self.frame.input, Scale::Inputs, corruption);
-        let rate = self.config.dropout as f32;
-        let dropout = |layer: usize| (rate > 0.0).then(|| Dropout { rate, key: noise::dropout_key(seed, step, layer) });
-        self.engine.forward_dropping(|layer| noise::key(seed, step, layer), dropout);
-        let score = self.engine.score(&self.examples, indices);
-        if self.config.adversarial > 0.0 {
-            // The same noise and the same neurons left out, on examples that are harder.
-            self.engine.move_inputs(self.config.adversarial as f32);
-            self.engine.forward_dropping(|layer| noise::key(seed, step, layer), dropout);
-            self.engine.score(&self.examples, indices);
-        }
-        let diverged = |loss: f64| match step {
-            0 => Error::Overflow { loss: loss as f32, cause: self.frame.config.largest_setting() },
-            _ => Error::Diverged { step: step + 1, loss: loss as f32, lr: self.config.lr },
-        };
-        // Useless, and on its way to infinity.
-        let largest = 1e6 * indices.len() as f64;
-        if score.nll.is_nan() || score.nll > largest {
-            return Err(diverged(score.nll));
-        }
-        let (config, parametrisation, layers) = (&self.config, self.parametrisation, self.engine.layers.len());
-        let sink = |layer: usize| {
-            let beta_at = |step: u64| config.beta_at(step, steps, layer, layers);
-            let now = beta_at(step);
-            let keeps_pace = config.anneal_order == AnnealOrder::FrontToBack && parametrisation.follows_beta();
-            let own_lr = if keeps_pace { lr / now } else { lr };
-            let bias = Some(rule(config.optimizer, lr, step));
-            let rule = rule(config.optimizer, own_lr, step);
-            let betas = Betas { now: now as f32, next: beta_at((step + 1).min(steps - 1)) as f32 };
-            let decay = (own_lr * config.weight_decay) as f32;
-            LayerSink { means: Sink::Step(kernels::Step { rule, parametrisation, betas, decay }), bias }
-        };
-        self.engine.backward(sink, &mut self.gradient_squares);
-        if self.gradient_squares.iter().any(|square| !square.is_finite()) {
-            return Err(diverged(f64::NAN));
-        }
-        Ok(score)
-    }
-
     fn end_epoch(&mut self, lr: f64, beta: f64) -> Result<EpochReport, Error> {
         let examples = self.state.examples.max(1) as f64;
         let train = Score { accuracy: self.state.correct as f64 / examples, nll: self.state.nll / examples };
@@ -481,19 +382,4 @@ fn check_shift(shift: usize, features: usize) -> Result<(), Error> {
         return Err(Error::config(format!("augment = {shift}: the images have only {side} pixels a side")));
     }
     Ok(())
-}
-
-/// The kernels' rule for a step (counted from 0).
-fn rule(optimizer: Optimizer, lr: f64, step: u64) -> Rule {
-    let rate = lr as f32;
-    match optimizer {
-        Optimizer::Adam => {
-            let t = (step + 1) as f64;
-            let correction = |beta: f64| 1.0 - libm::pow(beta, t);
-            Rule::Adam { rate: (lr / correction(0.9)) as f32, root: (1.0 / correction(0.999).sqrt()) as f32 }
-        }
-        Optimizer::Sgd => Rule::Sgd { rate },
-        Optimizer::Momentum => Rule::Momentum { rate },
-        Optimizer::Rmsprop => Rule::Rmsprop { rate },
-    }
 }

@@ -46,6 +46,22 @@ fn bytes(checkpoint: &Checkpoint, file: &Path) -> Vec<u8> {
     std::fs::read(file).unwrap()
 }
 
+#[test]
+fn the_next_loss_is_that_of_the_next_step_and_changes_nothing() {
+    let problem = Problem::noise(7, 3, 43, 3);
+    let config = TrainConfig { batch: 16, epochs: 2, input_dropout: 0.2, dropout: 0.1, adversarial: 0.1, ..TrainConfig::default() };
+    let trainer = || Trainer::new(network(&problem, Surrogate::Deterministic, &[19; 2], 1), config.clone(), &problem.examples()).unwrap();
+    let (mut looking, mut plain) = (trainer(), trainer());
+    while !plain.is_finished() {
+        let loss = looking.next_loss().unwrap();
+        assert_eq!(looking.next_loss().unwrap(), loss);
+        let step = plain.step().unwrap();
+        assert_eq!((step.loss, Ok(step)), (loss, looking.step().map_err(|error| error.to_string())));
+    }
+    assert_eq!(looking.network().unwrap(), plain.network().unwrap());
+    assert!(matches!(looking.next_loss(), Err(Error::Finished { .. })));
+}
+
 /// (features, hidden, classes, examples, batch). Nine tenths of the examples are trained with, and the last batch is never full.
 const SIZES: [(usize, &[usize], usize, usize, usize); 4] =
     [(7, &[19; 2], 3, 43, 16), (33, &[101; 3], 10, 90, 17), (1, &[1], 2, 5, 3), (21, &[48, 17, 31, 64], 5, 50, 19)];
