@@ -67,7 +67,7 @@ impl Lanes for Avx2 {
         unsafe { core::arch::asm!("prefetchw [{}]", in(reg) at, options(nostack, readonly, preserves_flags)) };
     }
     #[inline(always)]
-    fn transpose(self, from: &[[f32; LANES]; LANES], to: &mut [[f32; LANES]; LANES]) {
+    fn transpose(self, from: [&[f32; LANES]; LANES], to: &mut [[f32; LANES]; LANES]) {
         for (half, rows) in from.as_chunks::<8>().0.iter().enumerate() {
             for (quarter, columns) in to.as_chunks_mut::<4>().0.iter_mut().enumerate() {
                 let part = |row: usize| rows[row].as_chunks::<4>().0[quarter].as_ptr();

@@ -64,8 +64,33 @@ impl Lanes for Avx512 {
         Avx2::from(self).prefetch_to_write(at);
     }
     #[inline(always)]
-    fn transpose(self, from: &[[f32; LANES]; LANES], to: &mut [[f32; LANES]; LANES]) {
-        Avx2::from(self).transpose(from, to);
+    fn transpose(self, from: [&[f32; LANES]; LANES], to: &mut [[f32; LANES]; LANES]) {
+        // SAFETY: the token proves the instructions; arrays of 16 numbers.
+        unsafe {
+            // Four rows become vectors whose `i`th quarter has those rows' column `4i + j`, for `j` from 0 to 3.
+            let mut fours = [[_mm512_setzero_ps(); 4]; 4];
+            for (first, four) in (0..LANES).step_by(4).zip(&mut fours) {
+                let rows = &from[first..first + 4];
+                let (a, b) = (_mm512_loadu_ps(rows[0].as_ptr()), _mm512_loadu_ps(rows[1].as_ptr()));
+                let (c, d) = (_mm512_loadu_ps(rows[2].as_ptr()), _mm512_loadu_ps(rows[3].as_ptr()));
+                let (ab, cd) = (_mm512_castps_pd(_mm512_unpacklo_ps(a, b)), _mm512_castps_pd(_mm512_unpacklo_ps(c, d)));
+                four[0] = _mm512_castpd_ps(_mm512_unpacklo_pd(ab, cd));
+                four[1] = _mm512_castpd_ps(_mm512_unpackhi_pd(ab, cd));
+                let (ab, cd) = (_mm512_castps_pd(_mm512_unpackhi_ps(a, b)), _mm512_castps_pd(_mm512_unpackhi_ps(c, d)));
+                four[2] = _mm512_castpd_ps(_mm512_unpacklo_pd(ab, cd));
+                four[3] = _mm512_castpd_ps(_mm512_unpackhi_pd(ab, cd));
+            }
+            // The quarters of the same column come together.
+            for j in 0..4 {
+                let [a, b, c, d] = [fours[0][j], fours[1][j], fours[2][j], fours[3][j]];
+                let (ab, cd) = (_mm512_shuffle_f32x4::<0x44>(a, b), _mm512_shuffle_f32x4::<0x44>(c, d));
+                _mm512_storeu_ps(to[j].as_mut_ptr(), _mm512_shuffle_f32x4::<0x88>(ab, cd));
+                _mm512_storeu_ps(to[4 + j].as_mut_ptr(), _mm512_shuffle_f32x4::<0xdd>(ab, cd));
+                let (ab, cd) = (_mm512_shuffle_f32x4::<0xee>(a, b), _mm512_shuffle_f32x4::<0xee>(c, d));
+                _mm512_storeu_ps(to[8 + j].as_mut_ptr(), _mm512_shuffle_f32x4::<0x88>(ab, cd));
+                _mm512_storeu_ps(to[12 + j].as_mut_ptr(), _mm512_shuffle_f32x4::<0xdd>(ab, cd));
+            }
+        }
     }
     #[inline(always)]
     fn at_most(self, a: &[i32; LANES], b: &[i32; LANES]) -> u16 {

@@ -187,7 +187,7 @@ mod tests {
 
         #[inline(always)]
         fn run<L: Lanes, const ROWS: usize, const VECTORS: usize>(self, l: L) {
-            l.transpose(self.0, self.1);
+            l.transpose(self.0.each_ref(), self.1);
         }
     }
 

@@ -97,8 +97,8 @@ pub trait Lanes: Copy + sealed::Sealed {
 
     /// Rows become columns.
     #[inline(always)]
-    fn transpose(self, from: &[[f32; LANES]; LANES], to: &mut [[f32; LANES]; LANES]) {
-        for (row, from) in from.iter().enumerate() {
+    fn transpose(self, from: [&[f32; LANES]; LANES], to: &mut [[f32; LANES]; LANES]) {
+        for (row, from) in from.into_iter().enumerate() {
             for (to, &x) in to.iter_mut().zip(from) {
                 to[row] = x;
             }

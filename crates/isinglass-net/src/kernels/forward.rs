@@ -257,26 +257,27 @@ impl Scratch {
     /// The same for segments of up to 16 rows, of which those beyond the last are empty, with columns where rows were.
     #[inline(always)]
     fn take_rows_as_columns<L: Lanes>(&mut self, l: L, layer: &Forward, row: usize, from: [&[f32]; LANES]) {
+        const ZEROS: [f32; LANES] = [0.0; LANES];
         let one = l.splat(1.0);
-        let sums = &mut self.row_sums.as_chunks_mut::<LANES>().0[row..row + LANES];
-        for k in (0..from[0].len()).step_by(LANES) {
-            let mut rows = [[0.0; LANES]; LANES];
-            for ((from, to), sums) in from.iter().zip(&mut rows).zip(&mut *sums) {
-                let Some(from) = from.get(k..).and_then(|rest| rest.first_chunk()) else { break };
-                let m = l.read(from);
-                l.write(to, if layer.field == Field::Sum { sign(l, m) } else { m });
-                if layer.variance == VarianceRule::Spins {
-                    let sum = l.fma(l.sub(one, m), l.add(one, m), l.read(sums));
-                    l.write(sums, sum);
+        if layer.variance == VarianceRule::Spins {
+            for (from, sums) in from.iter().zip(&mut self.row_sums.as_chunks_mut::<LANES>().0[row..]) {
+                let mut sum = l.read(sums);
+                for m in from.as_chunks::<LANES>().0 {
+                    let m = l.read(m);
+                    sum = l.fma(l.sub(one, m), l.add(one, m), sum);
                 }
+                l.write(sums, sum);
             }
-            let mut columns = [[0.0; LANES]; LANES];
-            l.transpose(&rows, &mut columns);
+        }
+        let mut columns = [ZEROS; LANES];
+        for k in (0..from[0].len()).step_by(LANES) {
+            let rows = from.map(|row| row.get(k..).and_then(|row| row.first_chunk()).unwrap_or(&ZEROS));
+            l.transpose(rows, &mut columns);
             for (column, k) in columns.iter().zip(k..) {
                 let at = k * MAX_ROWS + row;
                 let m = l.read(column);
                 let to = |array: &mut Buffer, x: L::Floats| l.write(array[at..].first_chunk_mut().expect("a vector of a column"), x);
-                to(&mut self.a1, m);
+                to(&mut self.a1, if layer.field == Field::Sum { sign(l, m) } else { m });
                 match layer.variance {
                     VarianceRule::None => {}
                     VarianceRule::Spins => to(&mut self.a2, l.mul(m, m)),
@@ -317,11 +318,12 @@ unsafe fn transpose<L: Lanes>(l: L, layer: &Forward, first: usize, rows: usize) 
                 let to = layer.out_transposed.add(at);
                 let to_block = &mut *to.cast::<[[f32; LANES]; LANES]>();
                 if count == LANES {
-                    l.transpose(&*from.cast(), to_block);
+                    let from = &*from.cast::<[[f32; LANES]; LANES]>();
+                    l.transpose(from.each_ref(), to_block);
                 } else {
                     let mut block = [[0.0; LANES]; LANES];
                     block[..count].copy_from_slice(std::slice::from_raw_parts(from, count));
-                    l.transpose(&block, to_block);
+                    l.transpose(block.each_ref(), to_block);
                 }
                 if !layer.out_transposed_square.is_null() {
                     for example in 0..LANES {

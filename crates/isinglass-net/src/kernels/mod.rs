@@ -213,7 +213,7 @@ impl Kernel for Transpose<'_> {
 
     #[inline(always)]
     fn run<L: Lanes, const ROWS: usize, const VECTORS: usize>(self, l: L) {
-        l.transpose(self.from, self.to);
+        l.transpose(self.from.each_ref(), self.to);
     }
 }
 

@@ -222,6 +222,6 @@ unsafe fn to_panel<L: Lanes>(l: L, size: Size, c: *mut f32) {
         let block = unsafe { &mut *c.add(v * LANES * LANES).cast::<[[f32; LANES]; LANES]>() };
         let mut examples = *block;
         examples[size.examples..].fill([0.0; LANES]);
-        l.transpose(&examples, block);
+        l.transpose(examples.each_ref(), block);
     }
 }
