@@ -1,6 +1,6 @@
 //! One mini-batch through a network, forwards and backwards.
 //!
-//! All arrays are laid out for the kernels. Activations are stored in panels of 16 examples, `[panel][feature][16]`, so that means are broadcast in their own order; for
+//! All arrays are laid out for the kernels. Activations are stored in panels of 16 examples, `[panel][feature][16]`, so that means are broadcast in their own order (but see [`narrow`](crate::kernels) for a last panel of few examples); for
 //! the gradient of the means they are stored again in panels of 16 features. Rows of means are padded to whole vectors with 1, which has neither a variance nor a gradient.
 //! Nothing is allocated during a step.
 
@@ -299,7 +299,6 @@ impl Engine {
             dropout: None,
             inputs: layer.inputs,
             stride: layer.stride,
-            panels: self.panels,
             examples: self.examples,
             capacity: self.capacity(),
             means: layer.means.pointer(),

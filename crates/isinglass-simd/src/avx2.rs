@@ -60,10 +60,10 @@ impl Lanes for Avx2 {
             _mm256_storeu_ps(to.add(8), x[1]);
         }
     }
-    /// The compiler's intrinsic becomes `prefetchw` only in builds for processors that all have it. On one that has not (Haswell) it does nothing.
+    /// Inline assembly, because `_mm_prefetch` emits `prefetchw` only in builds whose target has it. Processors without it (Haswell) treat it as a no-op.
     #[inline(always)]
     fn prefetch_to_write(self, at: *const f32) {
-        // SAFETY: a hint, which changes nothing that a program sees and never faults.
+        // SAFETY: a hint or a no-op, which changes nothing that a program sees and never faults.
         unsafe { core::arch::asm!("prefetchw [{}]", in(reg) at, options(nostack, readonly, preserves_flags)) };
     }
     #[inline(always)]

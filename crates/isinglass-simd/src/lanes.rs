@@ -47,7 +47,7 @@ pub trait Lanes: Copy + sealed::Sealed {
     fn prefetch(self, at: *const f32);
     /// Asks for a cache line that will be written soon, which other cores then give up. The address need not be valid.
     ///
-    /// Without it, a store to a line that another core has read waits until that core answers, a quarter of a microsecond between distant cores of a server.
+    /// Without it, a store to a line that another core has read waits until that core answers, about a quarter of a microsecond between distant cores of a server.
     fn prefetch_to_write(self, at: *const f32);
 
     /// `a + b`.

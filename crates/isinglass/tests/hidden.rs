@@ -117,7 +117,7 @@ fn every_surrogate_and_initialisation_takes_a_list() {
     for init in ["auto", "critical", "two-point", "hadamard", "aligned", "aligned:3", "clipped-gaussian", "uniform", "glorot", "he"] {
         home.succeeds(&format!("{BASE} --hidden 12,9,15 --init {init} --out {init}"));
     }
-    // Three layers cannot carry, where in equal widths two cannot: they need the means of three plain layers, 0.578 by the paper's reach.
+    // Three of these layers cannot carry fields (two, if all widths are equal), so they need the means of three plain layers: 0.578 by the paper's reach.
     let deep = format!("--hidden 12,{}", vec!["9"; 40].join(","));
     for (init, sigma_m2) in [("auto", 1.0 / 3.0), ("critical", 0.578)] {
         let list = home.json(&format!("{BASE} {deep} --init {init} --epochs 1 --out list-{init}"))["initialisation"].clone();

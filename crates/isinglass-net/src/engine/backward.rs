@@ -78,7 +78,6 @@ impl Engine {
             inputs,
             outputs: layer.outputs,
             stride: layer.stride,
-            panels: self.panels,
             examples: self.examples,
             means: layer.means.pointer(),
             variance: layer.spec.variance,
@@ -110,7 +109,6 @@ impl Engine {
         let job = Shared(Update {
             inputs: layer.inputs,
             stride: layer.stride,
-            panels: self.panels,
             examples: self.examples,
             capacity,
             means: layer.means.pointer(),

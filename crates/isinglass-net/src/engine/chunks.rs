@@ -13,7 +13,7 @@ pub fn over_chunks(pool: &mut Pool, rows: usize, tile_rows: usize, task: &(dyn F
     let shares = pool.shares(chunks);
     pool.run(chunks, &|worker, chunk| {
         let own = shares.of(worker);
-        let next = if own.contains(&(chunk + 1)) { span(chunk + 1) } else { Span { first: 0, rows: 0 } };
+        let next = if own.contains(&chunk) && own.contains(&(chunk + 1)) { span(chunk + 1) } else { Span { first: 0, rows: 0 } };
         task(worker, Turn { span: span(chunk), next, has_others: threads > 1 });
     });
 }

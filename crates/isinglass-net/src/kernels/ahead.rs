@@ -1,17 +1,17 @@
 //! Memory that will be needed soon, asked for while something is computed.
 //!
-//! A processor waits when it is asked for more than some dozen lines of its cache at once, so lines are asked for a few at a time. Two kinds are worth it:
+//! A processor waits when it is asked for more than about a dozen cache lines at once, so lines are asked for a few at a time. Two kinds are worth it:
 //!
 //! - What will be read comes from main memory: the means of the next block.
-//! - What will be written was read by other cores in the last step. A store has to wait until they have given the line up, unless it was asked for as one that will be written: on two
-//!   distant cores of a server this alone was a tenth to a fifth of a training step (`docs/speed.md`).
+//! - What will be written was read by other cores in the last step. A store has to wait until they have given the line up, unless it was asked for as one that will be written
+//!   (`docs/speed.md` has the gain).
 
 use isinglass_simd::{LANES, Lanes};
 
 /// Terms of a tile's sums between two requests.
 pub const TERMS_PER_REQUEST: usize = 64;
 
-/// Numbers that follow each other, `len` of them, and as many after every stride.
+/// `rows` runs of `len` consecutive numbers, `stride` apart.
 #[derive(Clone, Copy)]
 pub struct Region {
     pub start: *const f32,
@@ -72,7 +72,7 @@ impl Walk {
 }
 
 /// Arrays that a kernel writes.
-pub const MAX_OUTPUTS: usize = 6;
+pub const MAX_OUTPUTS: usize = 8;
 
 /// Memory that will be read or written soon, asked for a few cache lines at a time while something is computed.
 pub struct Ahead {

@@ -29,7 +29,6 @@ pub struct Backward {
     pub outputs: usize,
     /// Floats from one row of the means to the next.
     pub stride: usize,
-    pub panels: usize,
     /// Examples of the batch.
     pub examples: usize,
     pub means: *const f32,
@@ -53,6 +52,14 @@ pub struct Backward {
     pub out_q: *mut f32,
     /// `[input][16]`: sums over panels of `P`, without what is carried, for the gradients of the biases.
     pub out_bias: *mut f32,
+}
+
+impl Backward {
+    /// Panels of 16 examples, of which the last may not be full.
+    #[inline(always)]
+    pub fn panels(&self) -> usize {
+        self.examples.div_ceil(LANES)
+    }
 }
 
 /// # Safety
@@ -109,7 +116,7 @@ pub unsafe fn backward<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: 
     // SAFETY: the caller upholds the contract.
     unsafe {
         // Rows of a panel follow each other in memory, so that the processor sees what will be needed next.
-        for p in 0..layer.panels {
+        for p in 0..layer.panels() {
             for row in 0..count {
                 let c = (p * MAX_ROWS + row) * LANES;
                 let mut gradient = l.load(c1.add(c));
@@ -148,7 +155,7 @@ fn outputs(layer: &Backward, span: Span) -> [Region; MAX_OUTPUTS] {
             start: array.wrapping_add(span.first * LANES),
             len: span.rows * LANES,
             stride: layer.in_rows * LANES,
-            rows: layer.panels,
+            rows: layer.panels(),
         },
     };
     let mut outputs = [Region::NOTHING; MAX_OUTPUTS];

@@ -81,7 +81,6 @@ pub struct Forward {
     pub inputs: usize,
     /// Floats from one row of the means to the next.
     pub stride: usize,
-    pub panels: usize,
     /// Examples of the batch.
     pub examples: usize,
     /// Examples that the arrays can hold.
@@ -119,6 +118,14 @@ pub struct Forward {
     pub out_transposed_square: *mut f32,
     /// The fields `h`, or `h̄` where nothing is random; null unless requested.
     pub out_field: *mut f32,
+}
+
+impl Forward {
+    /// Panels of 16 examples, of which the last may not be full.
+    #[inline(always)]
+    pub fn panels(&self) -> usize {
+        self.examples.div_ceil(LANES)
+    }
 }
 
 /// # Safety
@@ -200,17 +207,17 @@ unsafe fn products<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: &For
     }
 }
 
-/// The arrays that some rows write.
+/// The arrays that some rows write, without the fields that are kept on request.
 #[inline(always)]
 fn outputs(layer: &Forward, span: Span) -> [Region; MAX_OUTPUTS] {
     let region = |array: *const f32, start: usize, len: usize, stride: usize, rows: usize| match array.is_null() {
         true => Region::NOTHING,
         false => Region { start: array.wrapping_add(start), len, stride, rows },
     };
-    let in_panels = |array, of_panel: usize| region(array, span.first * LANES, span.rows * LANES, of_panel * LANES, layer.panels);
+    let in_panels = |array, of_panel: usize| region(array, span.first * LANES, span.rows * LANES, of_panel * LANES, layer.panels());
     let of_vector = layer.capacity * LANES;
     let transposed =
-        |array| region(array, span.first / LANES * of_vector, layer.panels * LANES * LANES, of_vector, span.rows.div_ceil(LANES));
+        |array| region(array, span.first / LANES * of_vector, layer.panels() * LANES * LANES, of_vector, span.rows.div_ceil(LANES));
     [
         in_panels(layer.out_x, layer.x_rows),
         in_panels(layer.out_second, layer.x_rows),
@@ -218,6 +225,8 @@ fn outputs(layer: &Forward, span: Span) -> [Region; MAX_OUTPUTS] {
         in_panels(layer.out_q, layer.slope_rows),
         transposed(layer.out_transposed),
         transposed(layer.out_transposed_square),
+        in_panels(layer.carry.map_or(std::ptr::null(), |carry| carry.field), layer.x_rows),
+        in_panels(layer.carry.map_or(std::ptr::null(), |carry| carry.variance), layer.x_rows),
     ]
 }
 
@@ -312,7 +321,7 @@ unsafe fn transpose<L: Lanes>(l: L, layer: &Forward, first: usize, rows: usize) 
     unsafe {
         for row in (0..rows).step_by(LANES) {
             let count = LANES.min(rows - row);
-            for p in 0..layer.panels {
+            for p in 0..layer.panels() {
                 let from = layer.out_x.add((p * layer.x_rows + first + row) * LANES).cast::<[f32; LANES]>();
                 let at = ((first + row) / LANES * layer.capacity + p * LANES) * LANES;
                 let to = layer.out_transposed.add(at);

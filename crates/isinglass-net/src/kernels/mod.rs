@@ -47,7 +47,7 @@ pub struct Span {
     pub rows: usize,
 }
 
-/// What a thread does, and what it knows of the others: this decides which memory it asks for in advance, and no result.
+/// The rows that a thread works on, and hints for prefetching: `next` and `has_others` affect speed, never results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Turn {
     pub span: Span,

@@ -38,12 +38,12 @@ impl Split {
     /// How often a [`product`](Split::product) asks for memory that will be needed soon.
     #[inline(always)]
     pub fn requests<const MR: usize, const NP: usize>(self, rows: usize, depth: usize) -> usize {
-        product::Size { rows, panels: self.full, depth }.requests::<MR, NP>() + self.narrow(rows, depth).requests::<NP>()
+        product::Size { rows, panels: self.full, depth }.requests::<MR, NP>() + self.few_size(rows, depth).requests::<NP>()
     }
 
     #[inline(always)]
-    fn narrow(self, rows: usize, depth: usize) -> Size {
-        Size { rows, examples: self.few, depth }
+    fn few_size(self, rows: usize, depth: usize) -> FewSize {
+        FewSize { rows, examples: self.few, depth }
     }
 
     /// A product of a block of rows with the whole batch. If the last panel has few examples, `a` lies in columns, and the sums of that panel are [`finished`](Split::finish) later.
@@ -52,7 +52,7 @@ impl Split {
     ///
     /// As for [`block`] and, if the last panel has few examples, [`narrow`], with a row stride of 1.
     #[inline(always)]
-    #[expect(clippy::too_many_arguments, reason = "of a product")]
+    #[expect(clippy::too_many_arguments, reason = "a product has this many operands")]
     pub unsafe fn product<L: Lanes, const MR: usize, const NP: usize>(
         self,
         l: L,
@@ -67,9 +67,9 @@ impl Split {
         unsafe {
             block::<L, MR, NP>(l, product::Size { rows, panels: self.full, depth }, a, b, c, ahead);
             if self.has_few() {
-                let sums = Sums { start: self.last_panel(c).start, add: c.add };
+                let sums = FewSums { start: self.last_panel(c).start, add: c.add };
                 let columns = Columns { start: a.start, stride: a.k_stride };
-                narrow::<L, NP>(l, self.narrow(rows, depth), columns, b.start.add(self.full * b.panel_stride), sums, ahead);
+                narrow::<L, NP>(l, self.few_size(rows, depth), columns, b.start.add(self.full * b.panel_stride), sums, ahead);
             }
         }
     }
@@ -83,7 +83,7 @@ impl Split {
     pub unsafe fn finish<L: Lanes>(self, l: L, rows: usize, c: product::Sums) {
         if self.has_few() {
             // SAFETY: the caller upholds the contract.
-            unsafe { to_panel(l, self.narrow(rows, 0), self.last_panel(c).start) };
+            unsafe { to_panel(l, self.few_size(rows, 0), self.last_panel(c).start) };
         }
     }
 
@@ -102,14 +102,14 @@ struct Columns {
 
 /// How much a product is.
 #[derive(Clone, Copy)]
-struct Size {
+struct FewSize {
     rows: usize,
     examples: usize,
     /// Terms of every sum.
     depth: usize,
 }
 
-impl Size {
+impl FewSize {
     /// How often [`narrow`] asks for memory that will be needed soon.
     #[inline(always)]
     fn requests<const NV: usize>(self) -> usize {
@@ -120,7 +120,7 @@ impl Size {
 
 /// The result while it is summed: vector `v` of rows of an example is at `start + (16·v + example)·16`.
 #[derive(Clone, Copy)]
-struct Sums {
+struct FewSums {
     start: *mut f32,
     /// Whether the product is added to the existing values.
     add: bool,
@@ -132,14 +132,14 @@ struct Sums {
 ///
 /// `a` is readable for the rows, rounded up to whole vectors, and `b` for a panel, both to the depth; `c` is writable for 16 examples of those rows.
 #[inline(always)]
-unsafe fn narrow<L: Lanes, const NV: usize>(l: L, size: Size, a: Columns, b: *const f32, c: Sums, ahead: &mut Ahead) {
+unsafe fn narrow<L: Lanes, const NV: usize>(l: L, size: FewSize, a: Columns, b: *const f32, c: FewSums, ahead: &mut Ahead) {
     let vectors = size.rows.div_ceil(LANES);
     let mut v = 0;
     while v < vectors {
         // SAFETY: the caller upholds the contract; tiles stay within the whole vectors of rows and the examples.
         unsafe {
             let a = Columns { start: a.start.add(v * LANES), ..a };
-            let c = Sums { start: c.start.add(v * LANES * LANES), ..c };
+            let c = FewSums { start: c.start.add(v * LANES * LANES), ..c };
             if v + NV <= vectors {
                 row_of_tiles::<L, NV>(l, size, a, b, c, ahead);
                 v += NV;
@@ -155,12 +155,12 @@ unsafe fn narrow<L: Lanes, const NV: usize>(l: L, size: Size, a: Columns, b: *co
 ///
 /// As for [`narrow`].
 #[inline(always)]
-unsafe fn row_of_tiles<L: Lanes, const NV: usize>(l: L, size: Size, a: Columns, b: *const f32, c: Sums, ahead: &mut Ahead) {
+unsafe fn row_of_tiles<L: Lanes, const NV: usize>(l: L, size: FewSize, a: Columns, b: *const f32, c: FewSums, ahead: &mut Ahead) {
     let mut example = 0;
     while example < size.examples {
         // SAFETY: the caller upholds the contract.
         unsafe {
-            let (b, c) = (b.add(example), Sums { start: c.start.add(example * LANES), ..c });
+            let (b, c) = (b.add(example), FewSums { start: c.start.add(example * LANES), ..c });
             if example + TILE <= size.examples {
                 tile::<L, NV, TILE>(l, size.depth, a, b, c, ahead);
                 example += TILE;
@@ -176,7 +176,7 @@ unsafe fn row_of_tiles<L: Lanes, const NV: usize>(l: L, size: Size, a: Columns, 
 ///
 /// As for [`narrow`].
 #[inline(always)]
-unsafe fn tile<L: Lanes, const NV: usize, const NE: usize>(l: L, depth: usize, a: Columns, b: *const f32, c: Sums, ahead: &mut Ahead) {
+unsafe fn tile<L: Lanes, const NV: usize, const NE: usize>(l: L, depth: usize, a: Columns, b: *const f32, c: FewSums, ahead: &mut Ahead) {
     // SAFETY: the caller upholds the contract.
     unsafe {
         let mut tile = zeros::<L, NE, NV>(l);
@@ -216,7 +216,7 @@ unsafe fn tile<L: Lanes, const NV: usize, const NE: usize>(l: L, depth: usize, a
 ///
 /// `c` is writable for 16 examples of the rows, rounded up to whole vectors.
 #[inline(always)]
-unsafe fn to_panel<L: Lanes>(l: L, size: Size, c: *mut f32) {
+unsafe fn to_panel<L: Lanes>(l: L, size: FewSize, c: *mut f32) {
     for v in 0..size.rows.div_ceil(LANES) {
         // SAFETY: the caller upholds the contract.
         let block = unsafe { &mut *c.add(v * LANES * LANES).cast::<[[f32; LANES]; LANES]>() };

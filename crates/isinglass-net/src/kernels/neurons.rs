@@ -18,7 +18,7 @@ pub fn noise_counter(unit: usize, panels: usize, panel: usize) -> u64 {
 /// As for [`forward`](super::forward::forward).
 #[inline(always)]
 pub unsafe fn respond<L: Lanes>(l: L, layer: &Forward, span: Span, scratch: &Scratch) {
-    for p in 0..layer.panels {
+    for p in 0..layer.panels() {
         // SAFETY: the caller upholds the contract.
         unsafe { neurons(l, layer, span, p, scratch) };
     }
@@ -46,7 +46,7 @@ unsafe fn neurons<L: Lanes>(l: L, layer: &Forward, span: Span, p: usize, scratch
                 VarianceRule::Spins => l.mul(l.add(l.load(scratch.c2.pointer().add(c)), l.splat(own_variance)), l.splat(by_n)),
                 VarianceRule::Numbers => l.mul(l.load(scratch.c2.pointer().add(c)), l.splat(by_n)),
             };
-            let counter = noise_counter(output, layer.panels, p);
+            let counter = noise_counter(output, layer.panels(), p);
             let made = match layer.carry {
                 None => {
                     let mean_field = if layer.field == Field::Sum { sum } else { l.fma(sum, l.splat(by_root), bias) };

@@ -1,4 +1,4 @@
-//! The product that all kernels use: a tile of `MR` rows times `NP` panels of 16 columns, kept in registers.
+//! The product that all kernels use, except for a last panel of [few examples](super::narrow): a tile of `MR` rows times `NP` panels of 16 columns, kept in registers.
 //!
 //! A *panel* is a matrix of 16 columns, stored row by row: `b[k·16 + lane]`. The other factor is read one number at a time and broadcast, so it needs no
 //! special layout: any two strides work. Every element of the result is the sum over `k` in order, one fused multiply-add each: neither the size of the

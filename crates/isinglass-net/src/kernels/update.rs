@@ -38,7 +38,6 @@ pub struct Update {
     pub inputs: usize,
     /// Floats from one row to the next of the means, and of every array of their shape.
     pub stride: usize,
-    pub panels: usize,
     /// Examples of the batch: those beyond, which fill the last panel, have no gradient.
     pub examples: usize,
     /// Examples that the arrays can hold.
@@ -62,6 +61,14 @@ pub struct Update {
     pub gradient: *mut f32,
     /// Per row, the sum of its squared gradients.
     pub squares: *mut f32,
+}
+
+impl Update {
+    /// Panels of 16 examples, of which the last may not be full.
+    #[inline(always)]
+    pub fn panels(&self) -> usize {
+        self.examples.div_ceil(LANES)
+    }
 }
 
 /// Panels of 16 inputs per block, which stays in cache.
@@ -179,7 +186,8 @@ impl Soon {
             for array in [layer.means, layer.theta, layer.m, layer.v] {
                 if !array.is_null() {
                     for p in 0..self.place.panels {
-                        l.prefetch_to_write(array.wrapping_add(at + p * LANES));
+                        let line = array.wrapping_add(at + p * LANES);
+                        if matches!(layer.sink, Sink::Step(_)) { l.prefetch_to_write(line) } else { l.prefetch(line) }
                     }
                 }
             }
@@ -195,12 +203,12 @@ impl Soon {
 /// As for [`update`]; `to` has room for the tile.
 #[inline(always)]
 unsafe fn tile<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: &Update, place: Place, following: Option<Place>, to: *mut f32) {
-    let mut soon = Soon::new(following, layer.panels * if layer.q.is_null() { 1 } else { 2 });
+    let mut soon = Soon::new(following, layer.panels() * if layer.q.is_null() { 1 } else { 2 });
     // SAFETY: the caller upholds the contract.
     unsafe {
         let mut gradient = zeros::<L, MR, NP>(l);
         if !layer.q.is_null() {
-            for p in 0..layer.panels {
+            for p in 0..layer.panels() {
                 gradient = over_panel::<L, MR, NP>(l, gradient, layer, layer.q, layer.transposed_square, place, p);
                 soon.ask(l, layer);
             }
@@ -212,7 +220,7 @@ unsafe fn tile<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: &Update,
                 }
             }
         }
-        for p in 0..layer.panels {
+        for p in 0..layer.panels() {
             gradient = over_panel::<L, MR, NP>(l, gradient, layer, layer.p, layer.transposed, place, p);
             soon.ask(l, layer);
         }

@@ -12,7 +12,9 @@ impl Trainer<'_> {
         self.config.lr * self.config.schedule.factor(step, steps, steps_per_epoch)
     }
 
-    /// The mean loss of the next step's batch, without the step: the forward part of a training step.
+    /// The mean loss of the next step's batch, without the step: the forward part of a training step, with [`TrainConfig::adversarial`] the search for adversarial examples included.
+    ///
+    /// It may be infinite or no number, where [`Trainer::step`] would return an error.
     ///
     /// # Errors
     ///
