@@ -44,9 +44,10 @@ const MOBILE: f64 = 0.75;
 /// Layers that no carrying network does without: the first reads the inputs, and a sum of fields begins with the second.
 pub(crate) const LEAST_PLAIN: f64 = 2.0;
 
-/// The `σ_m²` with which the plain network reaches its depth; `None` where weights are real numbers, which need not change sign.
+/// The `σ_m²` with which the plain network reaches its depth; `None` where weights are real numbers, which need not change sign, and where `σ_m²` is given.
 fn needed_means(config: &NetworkConfig, advice: &Advice) -> Option<f64> {
-    advice.smallest.as_ref().and_then(|smallest| smallest.sigma2).filter(|_| config.surrogate.has_binary_weights())
+    let is_open = config.surrogate.has_binary_weights() && config.sigma_m2.is_none();
+    advice.smallest.as_ref().and_then(|smallest| smallest.sigma2).filter(|_| is_open)
 }
 
 impl Carry {
@@ -69,19 +70,21 @@ impl Carry {
                     Ok(carrying) => carrying,
                     Err(error) => return choice(false, error.to_string()),
                 };
-                let depth = config.depth();
+                let (depth, scales) = (config.depth(), advice::DEFAULT_REACH);
                 let theory = RandomNetwork::new(config.surrogate.model(), config.neuron);
-                let advice = match theory.and_then(|theory| Advice::new(&theory, depth, advice::DEFAULT_REACH)) {
+                let advice = match theory.and_then(|theory| Advice::new(&theory, depth, scales)) {
                     Ok(advice) => advice,
                     Err(error) => return choice(false, format!("the theory has no answer ({error})")),
                 };
                 let reason = match (advice.max_depth, needed_means(config, &advice)) {
                     (Some(reach), _) if reach < depth as f64 => {
-                        format!("a plain network of these neurons carries signals through {reach:.1} layers at best, not {depth}")
+                        format!(
+                            "a plain network of these neurons carries signals through {reach:.1} layers at best, not {depth} (counting {scales} depth scales)"
+                        )
                     }
                     (_, Some(needed)) if needed > MOBILE => {
                         format!(
-                            "a plain network would carry signals through {depth} layers only with means that can hardly change sign (σ_m² = {needed:.3})"
+                            "a plain network would carry signals through {depth} layers, counting {scales} depth scales, only with means that can hardly change sign (σ_m² = {needed:.3})"
                         )
                     }
                     _ => return choice(false, format!("a plain network carries signals through {depth} layers")),

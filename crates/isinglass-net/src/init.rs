@@ -231,14 +231,15 @@ impl Initialisation {
             if let Some(smallest) = &advice.smallest
                 && let Some(sigma2) = smallest.sigma2
             {
+                let layers = if depth == 1 { "1 layer".into() } else { format!("{depth} layers") };
                 let reason = if sigma2 > MOST {
                     format!(
-                        "{symbol} = {sigma2:.3} would carry signal and gradient through {depth} layers, but larger means could not change sign"
+                        "{symbol} = {sigma2:.3} would carry signal and gradient through {layers}, but larger means could not change sign"
                     )
                 } else if sigma2 > LEAST {
-                    format!("the smallest {symbol} that carries signal and gradient through {depth} layers")
+                    format!("the smallest {symbol} that carries signal and gradient through {layers}, counting {AUTO_REACH} depth scales")
                 } else {
-                    format!("means all over [-1, 1], which carry signal and gradient through {depth} layers")
+                    format!("means all over [-1, 1], which carry signal and gradient through {layers}, counting {AUTO_REACH} depth scales")
                 };
                 return Ok(Self {
                     distribution: Init::Uniform,

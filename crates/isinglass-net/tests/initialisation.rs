@@ -71,7 +71,7 @@ fn auto_is_the_smallest_sufficient_variance() {
                 // No smaller than means uniform over [−1, 1], no larger than what still lets means change sign.
                 let expected = smallest.sigma2.map(|sigma2| sigma2.clamp(1.0 / 3.0, 0.85));
                 assert_eq!((ours.sigma2, ours.sigma_b2), (expected, smallest.sigma_b2), "{label}");
-                assert!(ours.reason.contains(&format!("through {depth} layers")), "{label}");
+                assert!(ours.reason.contains(&format!("through {depth} layer")), "{label}");
             } else {
                 assert_eq!(ours.sigma2, advice.best.sigma2.map(|best| best.min(0.85)), "{label}");
                 assert!(ours.reason.contains("no critical initialisation exists"), "{label}");

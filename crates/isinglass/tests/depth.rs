@@ -238,3 +238,36 @@ fn aligned_plain_layers_are_polarised_earlier_unless_a_file_decides() {
     let of_file = train("--config file.toml", "file");
     assert!(of_file.contains("anneal-from = 0.6") && of_file.contains("lr = 0.01"), "{of_file}");
 }
+
+#[test]
+fn advice_for_carried_fields_says_that_it_is_for_equal_widths() {
+    let home = Scratch::new("widths");
+    let stderr = |widths: &str| {
+        let output = home.run(&format!("theory advise --hidden {widths} --carry"));
+        assert_eq!(output.status.code(), Some(0));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert!(stderr("64,64,64,64,32,16").contains("in yours 2 of 6 layers can carry a field"));
+    assert!(stderr("64,32,16").contains("in yours 0 of 3 layers"));
+    assert_eq!(stderr("64,64,64"), "");
+}
+
+#[test]
+fn means_of_a_users_choice_are_no_reason_to_carry() {
+    let home = Scratch::new("chosen-means");
+    let carry = |flags: &str, out: &str| {
+        home.json(&format!("train --train-fraction 0.02 --epochs 1 --samples 1 --width 24 --depth 5 {flags} --quiet --out {out}"));
+        config(&home, out)
+    };
+    assert!(carry("", "a").contains("carry = \"on\""));
+    assert!(carry("--sigma-m2 0.9", "b").contains("carry = \"off\""));
+}
+
+#[test]
+fn a_single_aligned_layer_has_no_layer_to_be_aligned_with() {
+    let home = Scratch::new("single");
+    let result =
+        home.json("train --train-fraction 0.02 --epochs 1 --samples 1 --width 24 --depth 1 --init aligned --lr 0.05 --quiet --out a");
+    assert!(!result["notices"].to_string().contains("aligned"), "{}", result["notices"]);
+    assert!(config(&home, "a").contains("anneal-from = 0.6"));
+}

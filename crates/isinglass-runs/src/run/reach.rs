@@ -38,10 +38,15 @@ impl Reach {
         let stride = (progress.steps / 100_000).max(1);
         let movement = config.lr * stride as f64 * (0..progress.steps).step_by(stride as usize).map(factor).sum::<f64>();
         let stuck = self.distances.iter().filter(|&&distance| distance > movement).count() as f64 / self.distances.len() as f64;
+        let outcome = if stuck > 0.95 {
+            "the binary network sign(M) can hardly differ from the random initial one"
+        } else {
+            "most signs of the binary network stay as drawn"
+        };
         (stuck > 0.5).then(|| {
             format!(
-                "with these settings a parameter moves by at most about {}, too little for {:.0} % of the means to change sign: the binary network sign(M) can hardly \
-                 differ from the random initial one; a larger lr, more epochs or a smaller sigma-m2 would let it",
+                "with these settings a parameter moves by at most about {}, too little for {:.0} % of the means to change sign: {outcome}; \
+                 a larger lr, more epochs or a smaller sigma-m2 would let them",
                 digits(movement),
                 100.0 * stuck
             )

@@ -77,9 +77,13 @@ impl RunConfig {
         .collect()
     }
 
-    /// Whether the initial layers are aligned and no field is carried. Neither depends on the data; settings that describe no network are refused elsewhere.
+    /// Whether there are several hidden layers, they are initially aligned, and no field is carried. None of this depends on the data; settings that describe no network are refused
+    /// elsewhere.
     fn is_aligned_and_plain(&self) -> bool {
         let decide = || {
+            if self.hidden_layers().len() < 2 {
+                return Ok(false);
+            }
             let network = Self { carry: None, ..self.clone() }.network_config(1, 2)?;
             let carry = self.carry.unwrap_or(Carry::Off).resolve(&network)?.carry;
             Ok::<_, RunError>(!carry && matches!(Initialisation::new(&network)?.distribution, Init::Aligned(_)))

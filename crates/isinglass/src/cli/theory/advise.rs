@@ -11,7 +11,7 @@ use super::network::{NetworkArgs, OutputArgs, VarianceArgs, describe_network, de
 use super::point::describe_point;
 use crate::cli::answer::{Answer, Record, SENTENCE, number};
 use crate::cli::output::rows_among;
-use crate::cli::{CliError, Format};
+use crate::cli::{CliError, Format, terminal};
 
 /// Advise which σ_m² and σ_b² to use for a given depth.
 ///
@@ -42,6 +42,9 @@ impl Args {
     pub fn run(self) -> Result<(), CliError> {
         let plot = self.output.plot()?;
         let advised = self.question.advise()?;
+        if let Some(note) = self.question.hidden.as_deref().filter(|_| self.question.carry.carry).and_then(unequal_widths) {
+            terminal::note(&note);
+        }
         if let Some(plot) = plot {
             plot.write(&advised.figure()?)?;
         }
@@ -64,7 +67,7 @@ pub struct Question {
     #[arg(long, allow_hyphen_values = true, required_unless_present = "hidden")]
     pub depth: Option<usize>,
 
-    /// Neurons in each hidden layer, as for `isinglass train`; only the number of layers matters to the theory
+    /// Neurons in each hidden layer, as for `isinglass train`; only the number of layers matters to the theory, which with --carry supposes equal widths
     #[arg(long, value_name = "N,N,…", value_delimiter = ',', num_args = 1, allow_hyphen_values = true, conflicts_with = "depth")]
     pub hidden: Option<Vec<usize>>,
 
@@ -107,6 +110,18 @@ impl Question {
         let advice = Advice::new(&network, depth, self.reach)?;
         Ok(Advised::Plain(network, Box::new(advice)))
     }
+}
+
+/// The theory of carried fields is of layers that all carry; lists of widths may have others. `None` for equal widths.
+fn unequal_widths(hidden: &[usize]) -> Option<String> {
+    let carrying = hidden.windows(3).filter(|widths| widths[0] == widths[1] && widths[1] == widths[2]).count();
+    (hidden.windows(2).any(|pair| pair[0] != pair[1])).then(|| {
+        format!(
+            "this is for equal widths; in yours {carrying} of {} layers can carry a field (three in a row of equal width are needed), and `isinglass train --hidden … --carry` takes the \
+             others into account",
+            hidden.len()
+        )
+    })
 }
 
 impl Advised {

@@ -135,7 +135,7 @@ impl NetworkArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Initialisation")]
 pub struct InitArgs {
-    /// auto (the smallest σ_m² that carries signals through the depth), critical (what `theory advise` recommends), two-point, hadamard (two-point with orthogonal rows or columns), aligned[:K] (uniform, and each layer reads the K directions that the one below writes; K is width/16 unless given), clipped-gaussian, uniform, glorot or he [default: auto; with --sigma-m2: two-point]
+    /// auto (the smallest σ_m² that carries signals through the depth), critical (what `theory advise` recommends), two-point, hadamard (two-point with orthogonal rows or columns), aligned[:K] (uniform, and each layer reads the K directions that the one below writes; K is 1/16 of the narrowest layer, at least 8, unless given), clipped-gaussian, uniform, glorot or he [default: auto; with --sigma-m2: two-point]
     #[arg(long, value_name = "NAME", value_parser = InitParser, hide_possible_values = true)]
     init: Option<Init>,
 
