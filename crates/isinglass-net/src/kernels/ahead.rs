@@ -34,24 +34,19 @@ impl Region {
     }
 }
 
-/// The lines of a region, asked for a few at a time.
+/// The lines of a region, one by one.
 #[derive(Clone, Copy)]
 struct Walk {
     /// What is left, from the current row on.
     left: Region,
     /// The next line of that row.
     at: usize,
-    /// Lines at a time.
-    share: usize,
 }
 
 impl Walk {
-    const DONE: Self = Self { left: Region::NOTHING, at: 0, share: 0 };
-
-    /// All of a region, in `requests` requests.
     #[inline(always)]
-    fn new(region: Region, requests: usize) -> Self {
-        Self { left: region, at: 0, share: region.lines().div_ceil(requests.max(1)) }
+    fn new(region: Region) -> Self {
+        Self { left: region, at: 0 }
     }
 
     /// The next line, if one is left.
@@ -75,36 +70,58 @@ impl Walk {
 pub const MAX_OUTPUTS: usize = 8;
 
 /// Memory that will be read or written soon, asked for a few cache lines at a time while something is computed.
+///
+/// What is asked for is decided beforehand, so that a request costs next to nothing where nothing is left: there are many.
 pub struct Ahead {
-    reads: Walk,
-    writes: [Walk; MAX_OUTPUTS],
+    read: Walk,
+    write: Walk,
+    /// Regions to write after the current one; those before `next` are done.
+    writes: [Region; MAX_OUTPUTS],
+    next: usize,
+    /// Lines at a time.
+    reads_at_once: usize,
+    writes_at_once: usize,
 }
 
 impl Ahead {
     /// Prepares to ask for what will be written, in `requests` requests.
     #[inline(always)]
     pub fn to_write(outputs: [Region; MAX_OUTPUTS], requests: usize) -> Self {
-        Self { reads: Walk::DONE, writes: outputs.map(|region| Walk::new(region, requests)) }
+        let nothing = Walk::new(Region::NOTHING);
+        let lines: usize = outputs.iter().map(Region::lines).sum();
+        Self { read: nothing, write: nothing, writes: outputs, next: 0, reads_at_once: 0, writes_at_once: lines.div_ceil(requests.max(1)) }
     }
 
     /// Prepares to ask for what will be read, in the next `requests` requests.
     #[inline(always)]
     pub fn read_next(&mut self, region: Region, requests: usize) {
-        self.reads = Walk::new(region, requests);
+        self.read = Walk::new(region);
+        self.reads_at_once = region.lines().div_ceil(requests.max(1));
     }
 
     /// Asks for the next lines.
     #[inline(always)]
     pub fn ask<L: Lanes>(&mut self, l: L) {
-        for _ in 0..self.reads.share {
-            let Some(line) = self.reads.line() else { break };
+        for _ in 0..self.reads_at_once {
+            let Some(line) = self.read.line() else { break };
             l.prefetch(line);
         }
-        for writes in &mut self.writes {
-            for _ in 0..writes.share {
-                let Some(line) = writes.line() else { break };
-                l.prefetch_to_write(line);
-            }
+        for _ in 0..self.writes_at_once {
+            let Some(line) = self.line_to_write() else { break };
+            l.prefetch_to_write(line);
         }
+    }
+
+    #[inline(always)]
+    fn line_to_write(&mut self) -> Option<*const f32> {
+        while self.write.left.rows == 0 {
+            let Some(&region) = self.writes.get(self.next) else {
+                self.writes_at_once = 0;
+                return None;
+            };
+            self.next += 1;
+            self.write = Walk::new(region);
+        }
+        self.write.line()
     }
 }
