@@ -328,7 +328,8 @@ fn side_by_side(case: &Case, plan: &Plan) {
 
 /// How fast networks are evaluated: the surrogate against training, per operation, and the binary network, on bits, against the surrogate.
 ///
-/// The second line compares the surrogate's evaluation with the forward part of a training step, in batches of the same size.
+/// The second line compares the surrogate's evaluation with the forward part of a training step, in batches of the same size. The step's batch is the same every time, and so in cache:
+/// that is no advantage of the evaluation.
 fn evaluation(case: &Case, plan: &Plan) {
     let network = Ours::network(case);
     let (values, labels) = Ours::examples(case);

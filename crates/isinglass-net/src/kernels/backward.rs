@@ -91,7 +91,7 @@ pub unsafe fn backward<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: 
         // The next block of these inputs, or the first of those that follow.
         let (soon, from) = if o + depth < layer.outputs { (span, o + depth) } else { (next, 0) };
         let start = layer.means.wrapping_add(from * layer.stride + soon.first);
-        let rows = if soon.rows == 0 { 0 } else { BLOCK.min(layer.outputs - from) };
+        let rows = BLOCK.min(layer.outputs - from);
         let means = Region { start, len: soon.rows, stride: layer.stride, rows };
         ahead.read_next(means, products * split.requests::<MR, NP>(count, depth));
         // SAFETY: the caller upholds the contract. A block of BLOCK × MAX_ROWS means fits the scratch, with room for the last tile.
@@ -168,7 +168,6 @@ impl Scratch {
     /// Copies a segment of a row of means, whole vectors, and its `M²` or `1 − M²`.
     #[inline(always)]
     fn take_columns<L: Lanes>(&mut self, l: L, variance: VarianceRule, has_q: bool, k: usize, from: &[f32]) {
-        let one = l.splat(1.0);
         let at = k * MAX_ROWS;
         let to = self.a1[at..at + MAX_ROWS].as_chunks_mut::<LANES>().0;
         let second = self.a2[at..at + MAX_ROWS].as_chunks_mut::<LANES>().0;
@@ -176,7 +175,7 @@ impl Scratch {
             let m = l.read(from);
             l.write(to, m);
             if has_q {
-                l.write(second, if variance == VarianceRule::Spins { l.mul(m, m) } else { l.mul(l.sub(one, m), l.add(one, m)) });
+                l.write(second, variance.factors(l, m));
             }
         }
     }

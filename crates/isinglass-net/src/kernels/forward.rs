@@ -29,6 +29,20 @@ pub enum VarianceRule {
     Numbers,
 }
 
+impl VarianceRule {
+    /// The factors of the second product: `M²`, or `1 − M²` where inputs are numbers.
+    #[inline(always)]
+    pub fn factors<L: Lanes>(self, l: L, m: L::Floats) -> L::Floats {
+        if self == Self::Numbers { rest(l, m) } else { l.mul(m, m) }
+    }
+}
+
+/// `1 − M²`.
+#[inline(always)]
+fn rest<L: Lanes>(l: L, m: L::Floats) -> L::Floats {
+    l.mul(l.sub(l.splat(1.0), m), l.add(l.splat(1.0), m))
+}
+
 /// How the field follows from `h̄` and `Σ`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Field {
@@ -251,13 +265,11 @@ impl Scratch {
         for ((from, to), second) in from.iter().zip(to).zip(second) {
             let m = l.read(from);
             l.write(to, m);
-            match layer.variance {
-                VarianceRule::None => {}
-                VarianceRule::Spins => {
-                    l.write(second, l.mul(m, m));
-                    sum = l.fma(l.sub(one, m), l.add(one, m), sum);
-                }
-                VarianceRule::Numbers => l.write(second, l.mul(l.sub(one, m), l.add(one, m))),
+            if layer.variance != VarianceRule::None {
+                l.write(second, layer.variance.factors(l, m));
+            }
+            if layer.variance == VarianceRule::Spins {
+                sum = l.fma(l.sub(one, m), l.add(one, m), sum);
             }
         }
         l.write(sums, sum);
@@ -283,14 +295,12 @@ impl Scratch {
             let rows = from.map(|row| row.get(k..).and_then(|row| row.first_chunk()).unwrap_or(&ZEROS));
             l.transpose(rows, &mut columns);
             for (column, k) in columns.iter().zip(k..) {
-                let at = k * MAX_ROWS + row;
+                // Columns of MAX_ROWS rows, of which these are 16, begin at whole vectors.
+                let at = (k * MAX_ROWS + row) / LANES;
                 let m = l.read(column);
-                let to = |array: &mut Buffer, x: L::Floats| l.write(array[at..].first_chunk_mut().expect("a vector of a column"), x);
-                to(&mut self.a1, if layer.field == Field::Sum { sign(l, m) } else { m });
-                match layer.variance {
-                    VarianceRule::None => {}
-                    VarianceRule::Spins => to(&mut self.a2, l.mul(m, m)),
-                    VarianceRule::Numbers => to(&mut self.a2, l.mul(l.sub(one, m), l.add(one, m))),
+                l.write(&mut self.a1.as_chunks_mut().0[at], if layer.field == Field::Sum { sign(l, m) } else { m });
+                if layer.variance != VarianceRule::None {
+                    l.write(&mut self.a2.as_chunks_mut().0[at], layer.variance.factors(l, m));
                 }
             }
         }
