@@ -77,11 +77,16 @@ fn settings_without_effect_are_named() {
         ("--hidden 24 --surrogate continuous --means clip", vec!["real weights"]),
         ("--hidden 24 --goal surrogate --anneal-order front-to-back --means clip", vec!["anneal-order = \"front-to-back\" has no effect"]),
         ("--hidden 24 --means clip --anneal-from 0.2", vec![]),
+        ("--width 24 --depth 20 --surrogate ste --carry off", vec!["20 plain layers that are drawn independently do not train"]),
+        ("--width 24 --depth 20 --surrogate ste --carry off --init aligned", vec![]),
+        ("--width 24 --depth 20 --surrogate ste --carry on", vec![]),
+        ("--width 24 --depth 10 --surrogate ste --carry off", vec![]),
     ];
     for (index, (flags, expected)) in cases.iter().enumerate() {
         let result = home.json(&format!("train --train-fraction 0.02 --epochs 1 --samples 1 {flags} --quiet --out {index}"));
         let notices = result["notices"].as_array().unwrap().iter().map(|notice| notice.as_str().unwrap());
-        let found: Vec<&str> = notices.filter(|notice| notice.contains("no effect") || notice.contains("no field")).collect();
+        let found: Vec<&str> =
+            notices.filter(|notice| ["no effect", "no field", "do not train"].iter().any(|words| notice.contains(words))).collect();
         assert!(
             found.len() == expected.len() && found.iter().zip(expected).all(|(found, part)| found.contains(part)),
             "{flags}: {found:?}"

@@ -1,6 +1,6 @@
 //! What is taken for settings that are left open, and what a user should know about those that are given.
 
-use isinglass_net::{AnnealOrder, Carry, Goal, Init, Initialisation, Means, Optimizer, Surrogate, TrainConfig};
+use isinglass_net::{AnnealOrder, Carry, Goal, Init, Initialisation, Means, NetworkConfig, Optimizer, Surrogate, TrainConfig};
 
 use super::RunConfig;
 use crate::run::RunError;
@@ -23,7 +23,8 @@ impl RunConfig {
 
     /// Sentences about settings that do nothing, or are known not to work.
     pub(crate) fn notices(&self) -> Vec<String> {
-        self.rate_notice().into_iter().chain(self.carry_notice()).chain(self.idle_notices()).collect()
+        let single = [self.rate_notice(), self.carry_notice(), self.deep_ste_notice()];
+        single.into_iter().flatten().chain(self.idle_notices()).collect()
     }
 
     fn goal_or_default(&self) -> Goal {
@@ -53,6 +54,18 @@ impl RunConfig {
             .then(|| "carry = \"on\": no field is carried, for that takes three successive hidden layers of equal width".into())
     }
 
+    /// Twenty plain, independent layers were at chance with straight-through gradients, ten were not (`docs/records.md`).
+    fn deep_ste_notice(&self) -> Option<String> {
+        const AT_CHANCE: usize = 20;
+        let depth = self.hidden_layers().len();
+        (self.surrogate == Surrogate::Ste && depth >= AT_CHANCE && self.layers() == Some(Layers::PlainIndependent)).then(|| {
+            format!(
+                "{depth} plain layers that are drawn independently do not train with straight-through gradients ({AT_CHANCE} stayed at chance): --carry on adds their fields, \
+                 and --init aligned --lr 0.01 draws layers that hand signals on"
+            )
+        })
+    }
+
     /// Settings that differ from their defaults and change nothing.
     fn idle_notices(&self) -> Vec<String> {
         let usual = TrainConfig::default();
@@ -77,17 +90,27 @@ impl RunConfig {
         .collect()
     }
 
-    /// Whether there are several hidden layers, they are initially aligned, and no field is carried. None of this depends on the data; settings that describe no network are refused
-    /// elsewhere.
+    /// Whether there are several hidden layers, they are initially aligned, and no field is carried.
     fn is_aligned_and_plain(&self) -> bool {
-        let decide = || {
-            if self.hidden_layers().len() < 2 {
-                return Ok(false);
-            }
-            let network = Self { carry: None, ..self.clone() }.network_config(1, 2)?;
-            let carry = self.carry.unwrap_or(Carry::Off).resolve(&network)?.carry;
-            Ok::<_, RunError>(!carry && matches!(Initialisation::new(&network)?.distribution, Init::Aligned(_)))
-        };
-        decide().unwrap_or(false)
+        self.hidden_layers().len() > 1 && self.layers() == Some(Layers::PlainAligned)
     }
+
+    /// What the hidden layers begin as. None of this depends on the data; settings that describe no network are refused elsewhere.
+    fn layers(&self) -> Option<Layers> {
+        let network = Self { carry: None, ..self.clone() }.network_config(1, 2).ok()?;
+        let carry = self.carry.unwrap_or(Carry::Off).resolve(&network).ok()?.carry;
+        Some(match Initialisation::new(&NetworkConfig { carry, ..network }).ok()?.distribution {
+            _ if carry => Layers::Carrying,
+            Init::Aligned(_) => Layers::PlainAligned,
+            _ => Layers::PlainIndependent,
+        })
+    }
+}
+
+/// What hidden layers begin as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Layers {
+    Carrying,
+    PlainAligned,
+    PlainIndependent,
 }
