@@ -261,8 +261,9 @@ impl<'a> Trainer<'a> {
             return Err(Error::Finished { steps });
         }
         let layers = self.engine.layers.len();
-        // The output layer is the last to be polarised.
-        let (lr, beta) = (self.learning_rate(step), self.config.beta_at(step, steps, layers - 1, layers));
+        let lr = self.learning_rate(step);
+        // The output layer is the last to be polarised. Latent weights have no β.
+        let beta = if self.parametrisation.follows_beta() { self.config.beta_at(step, steps, layers - 1, layers) } else { 1.0 };
         let score = self.optimise(lr)?;
         let ends_epoch = (step + 1).is_multiple_of(steps_per_epoch);
         // Within an epoch the next loss would show it.
