@@ -47,7 +47,8 @@ fn study(directory: &Path) -> Result<(), Box<dyn Error>> {
         let inputs: Vec<f32> = batch.iter().flat_map(|&index| image(index)).collect();
         for (correct, (signs, spins)) in correct.iter_mut().zip(choices) {
             let classes = classify(&network, &inputs, signs, spins);
-            *correct += classes.iter().zip(batch).filter(|&(&class, &index)| class == usize::from(data.train.labels()[index as usize])).count();
+            let label = |index: u32| usize::from(data.train.labels()[index as usize]);
+            *correct += classes.iter().zip(batch).filter(|&(&class, &index)| class == label(index)).count();
         }
     }
     let percent = |part: usize, of: usize| 100.0 * part as f64 / of as f64;
@@ -64,7 +65,7 @@ fn classify(network: &Network, inputs: &[f32], signs: bool, spins: bool) -> Vec<
     let hidden = network.config().depth();
     for (index, layer) in network.layers().iter().enumerate() {
         let n = layer.inputs();
-        let weights: Vec<f32> = layer.means().iter().map(|&m| if !signs { m } else if m < 0.0 { -1.0 } else { 1.0 }).collect();
+        let weights: Vec<f32> = layer.means().iter().map(|&m| if signs { sign(m) } else { m }).collect();
         // The part of Σ that does not depend on the inputs, and the factor of x²: 1 − M² of pixels, and 1 − M²x² of spins.
         let spread: Vec<f32> = layer.means().iter().map(|&m| if index == 0 { 1.0 - m * m } else { -m * m }).collect();
         let own: f32 = if index == 0 { 0.0 } else { n as f32 };
@@ -82,8 +83,7 @@ fn classify(network: &Network, inputs: &[f32], signs: bool, spins: bool) -> Vec<
                 next.push(match (index < hidden, spins) {
                     (false, _) => field,
                     (true, false) => libm::erff(field / (2.0 * variance.max(1e-6)).sqrt()),
-                    (true, true) if field < 0.0 => -1.0,
-                    (true, true) => 1.0,
+                    (true, true) => sign(field),
                 });
             }
         }
@@ -91,6 +91,11 @@ fn classify(network: &Network, inputs: &[f32], signs: bool, spins: bool) -> Vec<
     }
     let largest = |logits: &[f32]| (0..logits.len()).max_by(|&a, &b| logits[a].total_cmp(&logits[b])).unwrap_or(0);
     x.chunks_exact(network.config().classes).map(largest).collect()
+}
+
+/// `sign(0) = +1`.
+fn sign(x: f32) -> f32 {
+    if x < 0.0 { -1.0 } else { 1.0 }
 }
 
 /// The inner product, in 16 sums.

@@ -94,10 +94,11 @@ pub unsafe fn update<L: Lanes, const MR: usize, const NP: usize>(l: L, layer: &U
             following = tiles.next();
             if place.panels == NP {
                 tile::<L, MR, NP>(l, layer, place, following, finished.gradient);
+                pass_on::<L, NP>(l, layer, place, finished);
             } else {
                 tile::<L, MR, 1>(l, layer, place, following, finished.gradient);
+                pass_on::<L, 1>(l, layer, place, finished);
             }
-            pass_on(l, layer, place, finished);
         }
         for row in 0..rows {
             *layer.squares.add(first + row) = sum_of_lanes(&scratch.row_sums[row * LANES..(row + 1) * LANES]);
@@ -268,23 +269,23 @@ struct Finished {
     first: usize,
 }
 
-/// Passes a tile to the sink. What the sink does is written out case by case, so that each has a loop of its own, without a decision per vector.
+/// Passes a tile of `NP` panels to the sink. What the sink does is written out case by case, so that each has a loop of its own, without a decision per vector.
 ///
 /// # Safety
 ///
-/// As for [`update`]; the tile at `place` is finished.
+/// As for [`update`]; the tile at `place` is finished and has `NP` panels.
 #[inline(always)]
-unsafe fn pass_on<L: Lanes>(l: L, layer: &Update, place: Place, finished: Finished) {
+unsafe fn pass_on<L: Lanes, const NP: usize>(l: L, layer: &Update, place: Place, finished: Finished) {
     // SAFETY: the caller upholds the contract.
     unsafe {
         match layer.sink {
-            Sink::Measure => each(l, layer, place, finished, Sink::Measure),
-            Sink::Keep => each(l, layer, place, finished, Sink::Keep),
+            Sink::Measure => each::<L, NP>(l, layer, place, finished, Sink::Measure),
+            Sink::Keep => each::<L, NP>(l, layer, place, finished, Sink::Keep),
             Sink::Step(how) => match how.rule {
-                Rule::Adam { rate, root } => by_rule(l, layer, place, finished, Step { rule: Rule::Adam { rate, root }, ..how }),
-                Rule::Sgd { rate } => by_rule(l, layer, place, finished, Step { rule: Rule::Sgd { rate }, ..how }),
-                Rule::Momentum { rate } => by_rule(l, layer, place, finished, Step { rule: Rule::Momentum { rate }, ..how }),
-                Rule::Rmsprop { rate } => by_rule(l, layer, place, finished, Step { rule: Rule::Rmsprop { rate }, ..how }),
+                Rule::Adam { rate, root } => by_rule::<L, NP>(l, layer, place, finished, Step { rule: Rule::Adam { rate, root }, ..how }),
+                Rule::Sgd { rate } => by_rule::<L, NP>(l, layer, place, finished, Step { rule: Rule::Sgd { rate }, ..how }),
+                Rule::Momentum { rate } => by_rule::<L, NP>(l, layer, place, finished, Step { rule: Rule::Momentum { rate }, ..how }),
+                Rule::Rmsprop { rate } => by_rule::<L, NP>(l, layer, place, finished, Step { rule: Rule::Rmsprop { rate }, ..how }),
             },
         }
     }
@@ -294,16 +295,16 @@ unsafe fn pass_on<L: Lanes>(l: L, layer: &Update, place: Place, finished: Finish
 ///
 /// As for [`pass_on`].
 #[inline(always)]
-unsafe fn by_rule<L: Lanes>(l: L, layer: &Update, place: Place, finished: Finished, how: Step) {
+unsafe fn by_rule<L: Lanes, const NP: usize>(l: L, layer: &Update, place: Place, finished: Finished, how: Step) {
     use Parametrisation::{Clip, Free, ScaledClip, Sign, Tanh};
     // SAFETY: the caller upholds the contract.
     unsafe {
         match how.parametrisation {
-            Free => each(l, layer, place, finished, Sink::Step(Step { parametrisation: Free, ..how })),
-            Clip => each(l, layer, place, finished, Sink::Step(Step { parametrisation: Clip, ..how })),
-            ScaledClip => each(l, layer, place, finished, Sink::Step(Step { parametrisation: ScaledClip, ..how })),
-            Tanh => each(l, layer, place, finished, Sink::Step(Step { parametrisation: Tanh, ..how })),
-            Sign => each(l, layer, place, finished, Sink::Step(Step { parametrisation: Sign, ..how })),
+            Free => each::<L, NP>(l, layer, place, finished, Sink::Step(Step { parametrisation: Free, ..how })),
+            Clip => each::<L, NP>(l, layer, place, finished, Sink::Step(Step { parametrisation: Clip, ..how })),
+            ScaledClip => each::<L, NP>(l, layer, place, finished, Sink::Step(Step { parametrisation: ScaledClip, ..how })),
+            Tanh => each::<L, NP>(l, layer, place, finished, Sink::Step(Step { parametrisation: Tanh, ..how })),
+            Sign => each::<L, NP>(l, layer, place, finished, Sink::Step(Step { parametrisation: Sign, ..how })),
         }
     }
 }
@@ -314,7 +315,7 @@ unsafe fn by_rule<L: Lanes>(l: L, layer: &Update, place: Place, finished: Finish
 ///
 /// As for [`pass_on`].
 #[inline(always)]
-unsafe fn each<L: Lanes>(l: L, layer: &Update, place: Place, finished: Finished, sink: Sink) {
+unsafe fn each<L: Lanes, const NP: usize>(l: L, layer: &Update, place: Place, finished: Finished, sink: Sink) {
     let (kept, parameters) = (layer.gradient, Parameters { means: layer.means, theta: layer.theta, m: layer.m, v: layer.v });
     // SAFETY: the caller upholds the contract.
     unsafe {
@@ -322,8 +323,8 @@ unsafe fn each<L: Lanes>(l: L, layer: &Update, place: Place, finished: Finished,
             let at = place.at(layer, i, 0);
             let total = finished.squares.add((place.row - finished.first + i) * LANES);
             let mut squares = l.load(total);
-            for p in 0..place.panels {
-                let gradient = l.load(finished.gradient.add((i * place.panels + p) * LANES));
+            for p in 0..NP {
+                let gradient = l.load(finished.gradient.add((i * NP + p) * LANES));
                 squares = l.fma(gradient, gradient, squares);
                 match sink {
                     Sink::Measure => {}
@@ -334,7 +335,7 @@ unsafe fn each<L: Lanes>(l: L, layer: &Update, place: Place, finished: Finished,
             l.store(total, squares);
         }
         if let Sink::Step(Step { parametrisation: Parametrisation::Tanh, betas, .. }) = sink {
-            follow(l, layer, place, betas.next);
+            follow::<L, NP>(l, layer, place, betas.next);
         }
     }
 }
@@ -345,11 +346,11 @@ unsafe fn each<L: Lanes>(l: L, layer: &Update, place: Place, finished: Finished,
 ///
 /// As for [`pass_on`].
 #[inline(always)]
-unsafe fn follow<L: Lanes>(l: L, layer: &Update, place: Place, beta: f32) {
+unsafe fn follow<L: Lanes, const NP: usize>(l: L, layer: &Update, place: Place, beta: f32) {
     // SAFETY: the caller upholds the contract.
     unsafe {
         for i in 0..place.rows {
-            for p in 0..place.panels {
+            for p in 0..NP {
                 let at = place.at(layer, i, p);
                 l.store(layer.means.add(at), tanh(l, l.mul(l.load(layer.theta.add(at)), l.splat(beta))).value);
             }
