@@ -62,6 +62,17 @@ fn the_next_loss_is_that_of_the_next_step_and_changes_nothing() {
     assert!(matches!(looking.next_loss(), Err(Error::Finished { .. })));
 }
 
+#[test]
+fn beta_is_reported_only_where_the_means_depend_on_it() {
+    let problem = Problem::noise(7, 3, 43, 3);
+    for (surrogate, last) in [(Surrogate::Deterministic, 30.0), (Surrogate::Ste, 1.0)] {
+        let config = TrainConfig { batch: 16, epochs: 5, ..TrainConfig::default() };
+        let mut trainer = Trainer::new(network(&problem, surrogate, &[19; 2], 1), config, &problem.examples()).unwrap();
+        let betas: Vec<f64> = finish(&mut trainer).iter().map(|report| report.beta).collect();
+        assert_eq!((betas[0], betas[4]), (1.0, last), "{surrogate}: {betas:?}");
+    }
+}
+
 /// (features, hidden, classes, examples, batch). Nine tenths of the examples are trained with, and the last batch is never full.
 const SIZES: [(usize, &[usize], usize, usize, usize); 4] =
     [(7, &[19; 2], 3, 43, 16), (33, &[101; 3], 10, 90, 17), (1, &[1], 2, 5, 3), (21, &[48, 17, 31, 64], 5, 50, 19)];

@@ -36,6 +36,8 @@ fn impossible_settings_are_one_sentence_and_leave_nothing() {
         ("--surrogate magic", "[possible values: deterministic"),
         ("--neuron magic", "use sign"),
         ("--surrogate lrt-binary --neuron sign", "a step has no gradient"),
+        ("--surrogate continuous --neuron relu", "only bounded neurons"),
+        ("--surrogate deterministic --neuron relu", "not the mean of a ±1 neuron"),
         ("--optimizer magic", "[possible values: adam"),
         ("--schedule magic", "known are constant"),
         ("--schedule step:0:0.1", "at least 1"),
