@@ -1,16 +1,17 @@
 //! A study: what a network loses when it becomes binary, its undecided weights or its undecided neurons.
 //!
 //! Two things change when the means of a surrogate become ±1: the weights that were undecided, and the neurons, which were averages over such weights and become signs. This scores the
-//! held-out images with either, both and neither; where weights are signs and neurons averages, the averages are over the variances `Σ` of the means.
+//! held-out images with either, both and neither; where weights are signs and neurons averages, `Σ` is still that of the means.
 //!
 //! `cargo run --release -p isinglass-lab --example polarising -- RUN [RUN…]` takes directories of runs with surrogate deterministic, neuron sign and goal binary that were stopped
 //! (Ctrl-C) after β has begun to rise; when a run has ended, nothing is undecided any more. It needs their data set.
 
 use std::error::Error;
+use std::f32::consts::PI;
 use std::path::Path;
 
 use isinglass_lab::run::{LAST, RunConfig, read_checkpoint, read_config, values};
-use isinglass_net::{Layer, Network, Neuron, Surrogate, Values};
+use isinglass_net::{Goal, Layer, Network, Neuron, Surrogate, Values};
 
 /// Images that pass through the network together.
 const BATCH: usize = 250;
@@ -30,6 +31,9 @@ fn study(directory: &Path) -> Result<(), Box<dyn Error>> {
     let network = checkpoint.into_network();
     if (network.config().surrogate, network.config().neuron) != (Surrogate::Deterministic, Neuron::Sign) {
         return Err(format!("{}: the study is of the deterministic surrogate with sign neurons", directory.display()).into());
+    }
+    if config.goal != Some(Goal::Binary) {
+        return Err(format!("{}: the study is of runs with goal binary", directory.display()).into());
     }
     if held_out.is_empty() {
         return Err(format!("{}: the run holds out no images; train with --validation", directory.display()).into());
@@ -62,7 +66,7 @@ fn classify(network: &Network, inputs: &[f32], signs: bool, spins: bool) -> Vec<
     let mut x = inputs.to_vec();
     // Fields and variances that are carried, `[image][unit]`.
     let mut carried: Vec<(f32, f32)> = Vec::new();
-    let hidden = network.config().depth();
+    let (hidden, tau) = (network.config().depth(), network.config().tau as f32);
     for (index, layer) in network.layers().iter().enumerate() {
         let n = layer.inputs();
         let weights: Vec<f32> = layer.means().iter().map(|&m| if signs { sign(m) } else { m }).collect();
@@ -76,20 +80,22 @@ fn classify(network: &Network, inputs: &[f32], signs: bool, spins: bool) -> Vec<
             for (unit, (weights, spread)) in weights.chunks_exact(n).zip(spread.chunks_exact(n)).enumerate() {
                 let (field, variance) = if layer.spec().carries() { carried[fields.len()] } else { (0.0, 0.0) };
                 let field = field + dot(weights, image) / (n as f32).sqrt();
-                let averages = index < hidden && !spins;
-                let variance = if averages { variance + (own + dot(spread, &squares)) / n as f32 } else { 0.0 };
+                let variance = if !spins { variance + (own + dot(spread, &squares)) / n as f32 } else { 0.0 };
                 fields.push((field, variance));
                 let field = field + layer.bias()[unit];
                 next.push(match (index < hidden, spins) {
-                    (false, _) => field,
-                    (true, false) => libm::erff(field / (2.0 * variance.max(1e-6)).sqrt()),
-                    (true, true) => sign(field),
+                    // Logits up to the factor τ, which does not change the order.
+                    (false, true) => field,
+                    (false, false) => field / (1.0 + PI * tau * tau / 8.0 * variance).sqrt(),
+                    (true, false) if variance > 0.0 => libm::erff(field / (2.0 * variance.max(1e-6)).sqrt()),
+                    (true, _) => sign(field),
                 });
             }
         }
         (x, carried) = (next, fields);
     }
-    let largest = |logits: &[f32]| (0..logits.len()).max_by(|&a, &b| logits[a].total_cmp(&logits[b])).unwrap_or(0);
+    // The first of the largest.
+    let largest = |logits: &[f32]| (0..logits.len()).rev().max_by(|&a, &b| logits[a].total_cmp(&logits[b])).unwrap_or(0);
     x.chunks_exact(network.config().classes).map(largest).collect()
 }
 

@@ -79,7 +79,7 @@ impl Surrogate {
         match (self, neuron) {
             (Self::Ste, Neuron::Sign) => Ok(()),
             (Self::Ste, _) => refuse("straight-through estimation is for the sign function", "sign"),
-            (Self::Continuous, Neuron::Relu | Neuron::Linear) => {
+            (Self::Continuous | Self::LrtContinuous, Neuron::Relu | Neuron::Linear) => {
                 refuse("only bounded neurons can be trained", "probit:α, logistic:α, erf:a or tanh:k")
             }
             (_, Neuron::Relu | Neuron::Linear) => refuse("it is not the mean of a ±1 neuron", "probit:α, logistic:α, erf:a or tanh:k"),

@@ -262,7 +262,7 @@ impl<'a> Trainer<'a> {
         }
         let layers = self.engine.layers.len();
         let lr = self.learning_rate(step);
-        // The output layer is the last to be polarised. Latent weights have no β.
+        // The output layer is the last to be polarised. Real and latent weights have no β.
         let beta = if self.parametrisation.follows_beta() { self.config.beta_at(step, steps, layers - 1, layers) } else { 1.0 };
         let score = self.optimise(lr)?;
         let ends_epoch = (step + 1).is_multiple_of(steps_per_epoch);

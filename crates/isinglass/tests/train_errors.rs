@@ -37,6 +37,7 @@ fn impossible_settings_are_one_sentence_and_leave_nothing() {
         ("--neuron magic", "use sign"),
         ("--surrogate lrt-binary --neuron sign", "a step has no gradient"),
         ("--surrogate continuous --neuron relu", "only bounded neurons"),
+        ("--surrogate lrt-continuous --neuron relu", "only bounded neurons"),
         ("--surrogate deterministic --neuron relu", "not the mean of a ±1 neuron"),
         ("--optimizer magic", "[possible values: adam"),
         ("--schedule magic", "known are constant"),

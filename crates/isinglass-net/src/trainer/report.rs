@@ -26,7 +26,7 @@ pub struct EpochReport {
     pub epoch: usize,
     /// Learning rate of its last step.
     pub lr: f64,
-    /// `β` of the output layer in its last step.
+    /// `β` of the output layer in its last step; 1 where the means do not depend on it.
     pub beta: f64,
     /// The surrogate during training: averages over the epoch's steps.
     pub train: Score,

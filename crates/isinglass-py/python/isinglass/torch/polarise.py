@@ -1,4 +1,4 @@
-"""Polarisation: a scheduler that drives the means to ±1, so that the binary network becomes as good as its surrogate.
+"""Polarisation: a scheduler that drives the means to ±1, so that the binary network comes close to its surrogate.
 
 Means are `tanh(βθ)` or `clip(βθ)`.
 For the first 60 % of a run `β = 1`; then it grows exponentially, up to 30 in the last step:
