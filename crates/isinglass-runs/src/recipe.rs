@@ -62,7 +62,7 @@ impl Recipe {
             "three hidden layers of 1024 sign neurons",
             Some("98.67 % without batch norm (Kim & Smaragdis); 98.88 % with batch norm, 1-bit inputs, 1000 epochs (LFC)")
         ),
-        recipe!("mnist-1024-ensemble", "three hidden layers of 1024, means left between -1 and 1: an ensemble of 25 draws", None, Some(25)),
+        recipe!("mnist-1024-ensemble", "three hidden layers of 1024, means left between -1 and 1: 25 draws", None, Some(25)),
         recipe!("mnist-1024-ste", "mnist-1024 with straight-through gradients", None),
         recipe!(
             "mnist-2048",
