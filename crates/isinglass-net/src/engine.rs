@@ -256,9 +256,27 @@ impl Engine {
         self.fields[layer][(example / LANES * rows + unit) * LANES + example % LANES]
     }
 
+    /// Adds up every input of a layer over the batch, which has been sent forward to it.
+    pub fn add_inputs(&self, layer: usize, sums: &mut [f64]) {
+        let features = self.layers[layer].inputs;
+        for (panel, values) in self.inputs[layer].x.chunks_exact(features * LANES).take(self.panels).enumerate() {
+            let present = LANES.min(self.examples - panel * LANES);
+            for (sum, lanes) in sums.iter_mut().zip(values.chunks_exact(LANES)) {
+                *sum += lanes[..present].iter().map(|&value| f64::from(value)).sum::<f64>();
+            }
+        }
+    }
+
     /// Forward through all layers; `key` gives the key of a layer's noise.
     pub fn forward(&mut self, key: impl Fn(usize) -> [u32; 2]) {
         self.forward_dropping(key, |_| None);
+    }
+
+    /// Forward through the layers below this one.
+    pub fn forward_to(&mut self, layer: usize, key: impl Fn(usize) -> [u32; 2]) {
+        for below in 0..layer {
+            self.forward_layer(below, self.forward_job(below, key(below)));
+        }
     }
 
     /// The same with some neurons of the hidden layers left out.

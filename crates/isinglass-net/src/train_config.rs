@@ -160,6 +160,9 @@ pub struct TrainConfig {
     /// Under [`Goal::Binary`], the order in which layers are polarised.
     #[serde(skip_serializing_if = "is_default")]
     pub anneal_order: AnnealOrder,
+    /// Under [`Goal::Binary`], whether biases make up for what setting the means to ±1 does to the mean fields.
+    #[serde(skip_serializing_if = "is_default")]
+    pub bias_correction: bool,
     /// Whether gradients flow through the variance `Σ`.
     pub variance_gradient: bool,
     /// The rule that turns gradients into steps.
@@ -210,8 +213,8 @@ fn is_none(count: &usize) -> bool {
     *count == 0
 }
 
-fn is_default(order: &AnnealOrder) -> bool {
-    *order == AnnealOrder::default()
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 impl Default for TrainConfig {
@@ -222,6 +225,7 @@ impl Default for TrainConfig {
             anneal_from: 0.6,
             beta: 30.0,
             anneal_order: AnnealOrder::default(),
+            bias_correction: false,
             variance_gradient: true,
             optimizer: Optimizer::Adam,
             lr: 1e-2,

@@ -23,6 +23,7 @@
 //! # Ok::<(), isinglass_net::Error>(())
 //! ```
 
+mod polarise;
 mod report;
 mod step;
 
@@ -279,7 +280,7 @@ impl<'a> Trainer<'a> {
             self.average(beta);
         }
         if self.state.step == steps && self.config.goal == Goal::Binary {
-            self.engine.layers.iter_mut().for_each(|layer| layer.polarise());
+            self.polarise();
         }
         let epoch = if ends_epoch { Some(self.end_epoch(lr, beta)?) } else { None };
         Ok(Step { step: self.state.step, loss: (score.nll / examples as f64) as f32, correct: score.correct, examples, epoch })

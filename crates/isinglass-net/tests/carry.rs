@@ -133,6 +133,7 @@ fn runs_end_in_the_same_bits_however_often_they_are_interrupted() {
         label_smoothing: 0.1,
         adversarial: 0.1,
         anneal_order: AnnealOrder::FrontToBack,
+        bias_correction: true,
         average: 3,
         ..TrainConfig::default()
     };

@@ -97,7 +97,7 @@ fn run_config(settings: &Bound<'_, PyDict>) -> PyResult<RunConfig> {
             Ok(_) => {}
         }
     }
-    let (has_rate, has_anneal_from) = (given.contains_key("lr"), given.contains_key("anneal-from"));
+    let [has_rate, has_anneal_from, has_bias_correction] = ["lr", "anneal-from", "bias-correction"].map(|key| given.contains_key(key));
     let Value::Object(mut all) = usual.to_json() else { unreachable!("settings are an object") };
     all.extend(given);
     let mut config: RunConfig = serde_json::from_value(Value::Object(all)).map_err(|error| wrong(error.to_string()))?;
@@ -106,6 +106,9 @@ fn run_config(settings: &Bound<'_, PyDict>) -> PyResult<RunConfig> {
     }
     if !has_anneal_from {
         config.anneal_from = config.advised_anneal_from();
+    }
+    if !has_bias_correction {
+        config.bias_correction = config.advised_bias_correction();
     }
     Ok(config)
 }

@@ -71,10 +71,12 @@ fn settings_without_effect_are_named() {
         ("--width 24 --depth 3 --carry", vec![]),
         ("--hidden 24,20,16 --carry", vec!["no field is carried"]),
         (
-            "--hidden 24 --surrogate ste --means clip --anneal-from 0.2 --beta 10 --anneal-order front-to-back",
-            vec!["means", "anneal-from", "beta", "anneal-order"],
+            "--hidden 24 --surrogate ste --means clip --anneal-from 0.2 --beta 10 --anneal-order front-to-back --bias-correction",
+            vec!["means", "anneal-from", "beta", "anneal-order", "bias-correction has no effect"],
         ),
         ("--hidden 24 --surrogate continuous --means clip", vec!["real weights"]),
+        ("--hidden 24 --goal surrogate --bias-correction", vec!["bias-correction has no effect: goal"]),
+        ("--hidden 24 --surrogate ste --adversarial 0.1", vec![]),
         ("--hidden 24 --goal surrogate --anneal-order front-to-back --means clip", vec!["anneal-order = \"front-to-back\" has no effect"]),
         ("--hidden 24 --means clip --anneal-from 0.2", vec![]),
         ("--width 24 --depth 20 --surrogate ste --carry off", vec!["20 plain layers that are drawn independently do not train"]),
@@ -117,6 +119,29 @@ fn every_kind_of_regularisation_is_recorded_and_changes_the_result() {
         let (config, before) = (config(&home, out), config(&home, "plain"));
         assert!(config.lines().any(|found| found == line) && !before.contains(line), "{flags}: {config}");
     }
+}
+
+#[test]
+fn biases_are_corrected_where_it_is_asked_for_or_examples_are_adversarial() {
+    let home = Scratch::new("corrected");
+    let train = |flags: &str, out: &str| {
+        let test = home
+            .json(&format!("train --train-fraction 0.05 --epochs 3 --width 24 --depth 2 --samples 1 {flags} --quiet --out {out}"))["test"]
+            .clone();
+        let is_on = config(&home, out).lines().any(|line| line == "bias-correction = true");
+        (is_on, test)
+    };
+    let (plain, corrected) = (train("", "plain"), train("--bias-correction", "corrected"));
+    assert!(!plain.0 && corrected.0);
+    assert_ne!(plain.1["binary"], corrected.1["binary"]);
+    assert!(train("--adversarial 0.1", "adversarial").0);
+    assert!(!train("--adversarial 0.1 --bias-correction off", "off").0);
+    assert!(!train("--adversarial 0.1 --surrogate ste", "ste").0);
+    assert!(!train("--adversarial 0.1 --goal surrogate", "surrogate").0);
+    home.write("old.toml", b"adversarial = 0.1\n");
+    assert!(!train("--config old.toml", "old").0, "files of earlier versions mean what they meant");
+    home.write("new.toml", b"adversarial = 0.1\nbias-correction = \"on\"\n");
+    assert!(train("--config new.toml", "new").0);
 }
 
 #[test]

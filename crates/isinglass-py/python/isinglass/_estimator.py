@@ -49,6 +49,7 @@ class BinaryMLPClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     goal : "binary" polarises the means, "surrogate" trains as the paper does; None is binary where there are binary weights.
     means, beta, anneal_order : how means stay in [−1, 1] and become ±1.
     anneal_from : the fraction of the run before they do; None is 0.6, and 0.2 for plain layers that are aligned.
+    bias_correction : whether biases make up for what setting the means to ±1 does to the mean fields; None is true with `adversarial`.
     variance_gradient : whether gradients flow through the variance of the fields.
     optimizer : adam, sgd, momentum or rmsprop.
     lr : the learning rate; None is 0.03 where surrogate deterministic is polarised with adam, else 0.01.
@@ -100,6 +101,7 @@ class BinaryMLPClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         anneal_from: float | None = None,
         beta: float = 30.0,
         anneal_order: str = "together",
+        bias_correction: bool | None = None,
         variance_gradient: bool = True,
         optimizer: str = "adam",
         lr: float | None = None,
@@ -134,6 +136,7 @@ class BinaryMLPClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.anneal_from = anneal_from
         self.beta = beta
         self.anneal_order = anneal_order
+        self.bias_correction = bias_correction
         self.variance_gradient = variance_gradient
         self.optimizer = optimizer
         self.lr = lr

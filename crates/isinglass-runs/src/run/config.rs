@@ -110,6 +110,9 @@ pub struct RunConfig {
     /// See [`TrainConfig::anneal_order`].
     #[serde(skip_serializing_if = "is_off")]
     pub anneal_order: AnnealOrder,
+    /// See [`TrainConfig::bias_correction`]; in files `true`, `false`, `"on"` or `"off"`.
+    #[serde(deserialize_with = "on_or_off", skip_serializing_if = "is_off")]
+    pub bias_correction: bool,
     /// See [`TrainConfig::variance_gradient`]; in files `true`, `false`, `"on"` or `"off"`.
     #[serde(deserialize_with = "on_or_off")]
     pub variance_gradient: bool,
@@ -180,6 +183,7 @@ impl Default for RunConfig {
             anneal_from: train.anneal_from,
             beta: train.beta,
             anneal_order: train.anneal_order,
+            bias_correction: train.bias_correction,
             variance_gradient: train.variance_gradient,
             optimizer: train.optimizer,
             lr: train.lr,
@@ -396,6 +400,7 @@ impl RunConfig {
             anneal_from: self.anneal_from,
             beta: self.beta,
             anneal_order: self.anneal_order,
+            bias_correction: self.bias_correction,
             variance_gradient: self.variance_gradient,
             optimizer: self.optimizer,
             lr: self.lr,

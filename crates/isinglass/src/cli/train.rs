@@ -143,6 +143,9 @@ impl Args {
             if !self.means.has_anneal_from() {
                 config.anneal_from = config.advised_anneal_from();
             }
+            if !self.means.has_bias_correction() {
+                config.bias_correction = config.advised_bias_correction();
+            }
         }
         Ok(config)
     }

@@ -21,6 +21,11 @@ impl RunConfig {
         if polarises && self.is_aligned_and_plain() { 0.2 } else { TrainConfig::default().anneal_from }
     }
 
+    /// [`TrainConfig::bias_correction`] for settings that do not name it: adversarial examples leave many means undecided, those of inputs that tell nothing.
+    pub fn advised_bias_correction(&self) -> bool {
+        self.goal_or_default() == Goal::Binary && self.surrogate != Surrogate::Ste && self.adversarial > 0.0
+    }
+
     /// Sentences about settings that do nothing, or are known not to work.
     pub(crate) fn notices(&self) -> Vec<String> {
         let single = [self.rate_notice(), self.carry_notice(), self.deep_ste_notice()];
@@ -83,6 +88,7 @@ impl RunConfig {
             (self.anneal_from != usual.anneal_from).then(|| format!("anneal-from = {}", number(self.anneal_from))),
             (self.beta != usual.beta).then(|| format!("beta = {}", number(self.beta))),
             (self.anneal_order != AnnealOrder::Together).then(|| format!("anneal-order = \"{}\"", self.anneal_order)),
+            self.bias_correction.then(|| "bias-correction".into()),
         ]
         .into_iter()
         .flatten()

@@ -189,6 +189,10 @@ pub struct MeansArgs {
     #[arg(long, value_name = "NAME", value_parser = among(AnnealOrder::ALL, AnnealOrder::name), hide_possible_values = true)]
     anneal_order: Option<AnnealOrder>,
 
+    /// Whether biases make up for what setting the means to ±1 in the last step does to the mean fields; without a value: on [default: off; on if --adversarial and goal binary are given, and --config is not]
+    #[arg(long, value_enum, value_name = "on|off", num_args = 0..=1, default_missing_value = "on", hide_possible_values = true)]
+    bias_correction: Option<Switch>,
+
     /// Whether gradients flow through the variance Σ of the fields [default: on]
     #[arg(long, value_enum, value_name = "on|off", hide_possible_values = true)]
     variance_gradient: Option<Switch>,
@@ -206,12 +210,18 @@ impl MeansArgs {
         self.anneal_from.is_some()
     }
 
+    /// Whether the correction of biases is chosen.
+    pub fn has_bias_correction(&self) -> bool {
+        self.bias_correction.is_some()
+    }
+
     pub fn apply(&self, config: &mut RunConfig) {
         config.goal = self.goal.or(config.goal);
         set(&mut config.means, &self.means);
         set(&mut config.anneal_from, &self.anneal_from);
         set(&mut config.beta, &self.beta);
         set(&mut config.anneal_order, &self.anneal_order);
+        set(&mut config.bias_correction, &self.bias_correction.map(|switch| switch == Switch::On));
         set(&mut config.variance_gradient, &self.variance_gradient.map(|switch| switch == Switch::On));
     }
 }
