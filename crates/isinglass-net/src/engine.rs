@@ -16,7 +16,7 @@ mod sums;
 use std::cell::UnsafeCell;
 
 use adversary::Adversary;
-use chunks::over_chunks;
+use chunks::{busy_threads, over_chunks};
 
 pub use backward::LayerSink;
 pub use batch::Scale;
@@ -24,7 +24,7 @@ pub use corruption::Corruption;
 pub use layer::EngineLayer;
 pub use output::BatchScore;
 
-use isinglass_pool::{MAX_THREADS, Pool};
+use isinglass_pool::Pool;
 
 use crate::buffer::{Arena, Buffer};
 use crate::kernels::{Carry, Dropout, Field, Forward, Kernels, LANES, Scratch, VarianceRule};
@@ -152,7 +152,6 @@ impl Engine {
         if !(1..=MAX_BATCH).contains(&batch) {
             return Err(Error::config(format!("a batch of {batch} examples: must be from 1 to {MAX_BATCH}")));
         }
-        let threads = threads.clamp(1, MAX_THREADS);
         let panels = batch.div_ceil(LANES);
         let training = purpose != Purpose::Evaluation;
         let has_variance = network.layers().iter().any(|layer| layer.spec().variance != VarianceRule::None);
@@ -174,7 +173,7 @@ impl Engine {
         let mut slopes = |rows: usize| Slopes { p: when(training, examples * rows), q: when(variance_gradient, examples * rows) };
         let widest = layers.iter().map(|layer| rows_of(layer.outputs)).max().unwrap_or(0);
         let carried = layers.iter().filter(|layer| layer.spec.carries()).map(|layer| layer.outputs).max().unwrap_or(0);
-        let pool = Pool::new(threads);
+        let pool = Pool::new(busy_threads(threads, layers.iter().map(|layer| layer.outputs)));
         Ok(Self {
             slopes: layers.iter().map(|layer| slopes(rows_of(layer.outputs))).collect(),
             gradients: [slopes(widest), slopes(widest)],
@@ -200,8 +199,9 @@ impl Engine {
 
     /// Changes the number of threads. The results stay the same.
     pub fn set_threads(&mut self, threads: usize) {
+        let threads = busy_threads(threads, self.layers.iter().map(|layer| layer.outputs));
         if threads != self.pool.threads() {
-            self.pool = Pool::new(threads.clamp(1, MAX_THREADS));
+            self.pool = Pool::new(threads);
             self.scratch = scratch_for(&self.pool, self.batch);
         }
     }

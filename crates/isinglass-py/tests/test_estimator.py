@@ -55,6 +55,8 @@ def test_the_command_line_trains_the_same_bits(bars: Example, tmp_path: Path) ->
         ([], {}),
         (["--surrogate", "lrt-binary", "--dropout", "0.1"], {"surrogate": "lrt-binary", "dropout": 0.1}),
         (["--features", "table", "--optimizer", "sgd"], {"features": "table", "optimizer": "sgd"}),
+        (["--adversarial", "0.1"], {"adversarial": 0.1}),
+        (["--bias-correction"], {"bias_correction": True}),
         (["--augment", "1", "--sigma-m2", "0.5", "--carry", "on"], {"augment": 1, "sigma_m2": 0.5, "carry": True, "hidden": (33, 33, 33, 17)}),
     ]:
         out = tmp_path / f"run-{len(flags)}-{flags[0] if flags else 'plain'}"

@@ -1,6 +1,6 @@
 //! The rows of a layer, in chunks for the threads.
 
-use isinglass_pool::Pool;
+use isinglass_pool::{MAX_THREADS, Pool};
 
 use crate::kernels::{LANES, MAX_ROWS, Span, Turn};
 
@@ -18,6 +18,12 @@ pub fn over_chunks(pool: &mut Pool, rows: usize, tile_rows: usize, task: &(dyn F
     });
 }
 
+/// Of a number of threads, those that have something to do in the layer of most rows: a chunk has at least [`LANES`] of them. More threads would only be in each other's way.
+pub fn busy_threads(threads: usize, rows: impl Iterator<Item = usize>) -> usize {
+    let chunks = rows.max().unwrap_or(0).div_ceil(LANES);
+    threads.min(chunks).clamp(1, MAX_THREADS)
+}
+
 /// The chunk size that minimises the work of the busiest thread; of equal ones the largest, which reads the inputs least often.
 fn chunk_rows(rows: usize, tile_rows: usize, threads: usize) -> usize {
     let cost = |size: usize| rows.div_ceil(size).div_ceil(threads) * size.next_multiple_of(tile_rows);
@@ -27,6 +33,17 @@ fn chunk_rows(rows: usize, tile_rows: usize, threads: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_thread_is_without_a_chunk() {
+        let busy = |threads, rows: &[usize]| busy_threads(threads, rows.iter().copied());
+        assert_eq!((busy(2, &[256, 256, 10]), busy(64, &[256, 256, 10]), busy(64, &[17, 10])), (2, 16, 2));
+        assert_eq!((busy(0, &[256]), busy(64, &[]), busy(usize::MAX, &[1 << 20])), (1, 1, MAX_THREADS));
+        for threads in 1..70 {
+            let size = chunk_rows(501, 8, busy(threads, &[501, 10]));
+            assert!(501usize.div_ceil(size) >= busy(threads, &[501, 10]) / 2, "{threads}");
+        }
+    }
 
     #[test]
     fn chunks_balance_the_threads() {
