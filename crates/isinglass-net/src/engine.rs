@@ -11,6 +11,7 @@ mod chunks;
 mod corruption;
 mod layer;
 mod output;
+mod signal;
 mod sums;
 
 use std::cell::UnsafeCell;
@@ -23,6 +24,7 @@ pub use batch::Scale;
 pub use corruption::Corruption;
 pub use layer::EngineLayer;
 pub use output::BatchScore;
+pub use signal::Signal;
 
 use isinglass_pool::Pool;
 
@@ -71,6 +73,9 @@ struct Carried {
 /// A network laid out for the kernels, with the memory for one batch.
 pub struct Engine {
     kernels: Kernels,
+    /// The threads that were asked for.
+    threads: usize,
+    /// Those of them that have something to do.
     pool: Pool,
     scratch: Vec<ThreadScratch>,
     /// The layers.
@@ -173,8 +178,8 @@ impl Engine {
         let mut slopes = |rows: usize| Slopes { p: when(training, examples * rows), q: when(variance_gradient, examples * rows) };
         let widest = layers.iter().map(|layer| rows_of(layer.outputs)).max().unwrap_or(0);
         let carried = layers.iter().filter(|layer| layer.spec.carries()).map(|layer| layer.outputs).max().unwrap_or(0);
-        let pool = Pool::new(busy_threads(threads, layers.iter().map(|layer| layer.outputs)));
-        Ok(Self {
+        let pool = Pool::new(1);
+        let mut engine = Self {
             slopes: layers.iter().map(|layer| slopes(rows_of(layer.outputs))).collect(),
             gradients: [slopes(widest), slopes(widest)],
             bias_sums: when(training, widest * LANES),
@@ -184,6 +189,7 @@ impl Engine {
             fields: Vec::new(),
             adversary: None,
             kernels,
+            threads: 1,
             pool,
             layers,
             inputs,
@@ -194,14 +200,20 @@ impl Engine {
             prepares_backward: training,
             variance_gradient,
             label_smoothing: 0.0,
-        })
+        };
+        engine.set_threads(threads);
+        Ok(engine)
     }
 
-    /// Changes the number of threads. The results stay the same.
+    /// Changes the number of threads. Those that no layer keeps busy are not started. The results stay the same.
     pub fn set_threads(&mut self, threads: usize) {
-        let threads = busy_threads(threads, self.layers.iter().map(|layer| layer.outputs));
-        if threads != self.pool.threads() {
-            self.pool = Pool::new(threads);
+        self.threads = threads;
+        // Gradients of the inputs are asked for by adversarial examples alone.
+        let inputs = self.adversary.as_ref().map_or(0, |_| self.layers[0].inputs);
+        let rows = self.layers.iter().map(|layer| layer.outputs).chain([inputs]);
+        let busy = busy_threads(threads, self.kernels.tile_rows, rows).max(threads.min(self.batch.div_ceil(LANES)));
+        if busy != self.pool.threads() {
+            self.pool = Pool::new(busy);
             self.scratch = scratch_for(&self.pool, self.batch);
         }
     }
@@ -256,27 +268,9 @@ impl Engine {
         self.fields[layer][(example / LANES * rows + unit) * LANES + example % LANES]
     }
 
-    /// Adds up every input of a layer over the batch, which has been sent forward to it.
-    pub fn add_inputs(&self, layer: usize, sums: &mut [f64]) {
-        let features = self.layers[layer].inputs;
-        for (panel, values) in self.inputs[layer].x.chunks_exact(features * LANES).take(self.panels).enumerate() {
-            let present = LANES.min(self.examples - panel * LANES);
-            for (sum, lanes) in sums.iter_mut().zip(values.chunks_exact(LANES)) {
-                *sum += lanes[..present].iter().map(|&value| f64::from(value)).sum::<f64>();
-            }
-        }
-    }
-
     /// Forward through all layers; `key` gives the key of a layer's noise.
     pub fn forward(&mut self, key: impl Fn(usize) -> [u32; 2]) {
         self.forward_dropping(key, |_| None);
-    }
-
-    /// Forward through the layers below this one.
-    pub fn forward_to(&mut self, layer: usize, key: impl Fn(usize) -> [u32; 2]) {
-        for below in 0..layer {
-            self.forward_layer(below, self.forward_job(below, key(below)));
-        }
     }
 
     /// The same with some neurons of the hidden layers left out.

@@ -160,7 +160,7 @@ pub struct TrainConfig {
     /// Under [`Goal::Binary`], the order in which layers are polarised.
     #[serde(skip_serializing_if = "is_default")]
     pub anneal_order: AnnealOrder,
-    /// Under [`Goal::Binary`], whether biases make up for what setting the means to ±1 does to the mean fields.
+    /// Under [`Goal::Binary`], whether biases make up for what setting the means to ±1 in the last step does to the mean fields of the surrogate.
     #[serde(skip_serializing_if = "is_default")]
     pub bias_correction: bool,
     /// Whether gradients flow through the variance `Σ`.
@@ -182,37 +182,29 @@ pub struct TrainConfig {
     /// The seed of the run's randomness.
     pub seed: u64,
     /// The probability that an input is left out (set to its mean) in a step.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub input_dropout: f64,
     /// The probability that a hidden neuron is left out in a step: a spin becomes a fair coin, a number 0.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub dropout: f64,
     /// `λ`: in every step `θ` (where there is none, the means or weights) shrinks by a fraction `λ` of the learning rate.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub weight_decay: f64,
     /// The probability that is spread over all classes in the targets of the loss.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub label_smoothing: f64,
     /// How far every input is moved in the direction that raises the loss, in the units of the standardised inputs.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub adversarial: f64,
     /// The number of last epochs over whose ends `θ` and biases are averaged; 0 and 1 mean the last alone.
-    #[serde(skip_serializing_if = "is_none")]
+    #[serde(skip_serializing_if = "is_default")]
     pub average: usize,
     /// Pixels by which square images are shifted at random, at most, in each direction.
-    #[serde(skip_serializing_if = "is_none")]
+    #[serde(skip_serializing_if = "is_default")]
     pub augment: usize,
 }
 
 /// Settings that are off are left out of files, which older versions then read.
-fn is_zero(value: &f64) -> bool {
-    *value == 0.0
-}
-
-fn is_none(count: &usize) -> bool {
-    *count == 0
-}
-
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }

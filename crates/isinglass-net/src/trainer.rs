@@ -61,7 +61,7 @@ pub struct Trainer<'a> {
 }
 
 impl<'a> Trainer<'a> {
-    /// Starts a run on all of the machine's threads: chooses training and validation examples, and standardises the inputs. Bytes are treated as images, floats as tables ([`Features`]).
+    /// Starts a run on as many of the machine's threads as the layers keep busy: chooses training and validation examples, and standardises the inputs. Bytes are treated as images, floats as tables ([`Features`]).
     ///
     /// # Errors
     ///
@@ -149,7 +149,7 @@ impl<'a> Trainer<'a> {
         Ok(trainer)
     }
 
-    /// Uses this many threads, at most 1024, from now on. The results stay the same.
+    /// Uses up to this many threads, at most 1024, from now on; those that no layer keeps busy are not started. The results stay the same.
     #[must_use]
     pub fn with_threads(mut self, threads: usize) -> Self {
         self.threads = threads.clamp(1, MAX_THREADS);
@@ -250,7 +250,7 @@ impl<'a> Trainer<'a> {
         Rng::new(self.config.seed).stream(Rng::SHUFFLE, epoch).shuffle(&mut self.order);
     }
 
-    /// One step of the optimiser. The last step of an epoch validates; under [`Goal::Binary`] the last of the run sets every mean to ±1.
+    /// One step of the optimiser. The last step of an epoch validates; under [`Goal::Binary`] the last of the run sets every mean to ±1, and corrects the biases if [`TrainConfig::bias_correction`] says so.
     ///
     /// # Errors
     ///

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use isinglass::lab::run::{self, DataShape, Event, Fit, Fitted, Halt, RunConfig};
+use isinglass::lab::run::{self, DataShape, Event, Fit, Fitted, Halt, Open, RunConfig};
 use isinglass::net::{Carry, Features};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
@@ -97,19 +97,11 @@ fn run_config(settings: &Bound<'_, PyDict>) -> PyResult<RunConfig> {
             Ok(_) => {}
         }
     }
-    let [has_rate, has_anneal_from, has_bias_correction] = ["lr", "anneal-from", "bias-correction"].map(|key| given.contains_key(key));
+    let [lr, anneal_from, bias_correction] = ["lr", "anneal-from", "bias-correction"].map(|key| !given.contains_key(key));
     let Value::Object(mut all) = usual.to_json() else { unreachable!("settings are an object") };
     all.extend(given);
     let mut config: RunConfig = serde_json::from_value(Value::Object(all)).map_err(|error| wrong(error.to_string()))?;
-    if !has_rate {
-        config.lr = config.advised_lr();
-    }
-    if !has_anneal_from {
-        config.anneal_from = config.advised_anneal_from();
-    }
-    if !has_bias_correction {
-        config.bias_correction = config.advised_bias_correction();
-    }
+    config.take_advice(Open { lr, anneal_from, bias_correction });
     Ok(config)
 }
 

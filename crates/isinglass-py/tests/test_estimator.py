@@ -266,6 +266,8 @@ def test_settings_are_those_of_the_training(bars: Example) -> None:
     clf = small(weight_decay=0.01).fit(*bars)
     assert set(clf.settings_) >= {"hidden", "dropout", "sigma_m2", "lr", "features", "neuron"} and "data" not in clf.settings_
     assert (clf.settings_["lr"], clf.settings_["neuron"], clf.settings_["weight_decay"], clf.settings_["seed"]) == (0.03, "sign", 0.01, 3)
+    assert clf.settings_["bias_correction"] is False
+    assert small(adversarial=0.1).fit(*bars).settings_["bias_correction"] is True
     with pytest.raises(ValueError, match="unknown picture"):
         clf.plot("outsides")  # type: ignore[arg-type]
 

@@ -69,6 +69,7 @@ impl Recipe {
             "three hidden layers of 2048 sign neurons",
             Some("98.60 % (3×2048), 99.04 % (3×4096): batch norm, 1000 epochs")
         ),
+        recipe!("mnist-2048-ste", "mnist-2048 with straight-through gradients", None),
         recipe!("mnist-2048-ensemble", "mnist-2048 with means left between -1 and 1: an ensemble of 25 draws", None, Some(25)),
         recipe!(
             "mnist-lrt-2048",

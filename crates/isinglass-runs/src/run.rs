@@ -48,7 +48,7 @@ use std::path::{Path, PathBuf};
 
 use isinglass_net::{Checkpoint, Features, Partition};
 
-pub use config::{RunConfig, check_samples, parse_neuron};
+pub use config::{Open, RunConfig, check_samples, parse_neuron};
 pub use data::{DataShape, check_fit, examples, values};
 pub use error::RunError;
 pub use evaluation::{Behind, Evaluation, Part, Sampling, Scores};

@@ -72,10 +72,10 @@ fn settings_without_effect_are_named() {
         ("--hidden 24,20,16 --carry", vec!["no field is carried"]),
         (
             "--hidden 24 --surrogate ste --means clip --anneal-from 0.2 --beta 10 --anneal-order front-to-back --bias-correction",
-            vec!["means", "anneal-from", "beta", "anneal-order", "bias-correction has no effect"],
+            vec!["means", "anneal-from", "beta", "anneal-order", "bias-correction = true has no effect"],
         ),
         ("--hidden 24 --surrogate continuous --means clip", vec!["real weights"]),
-        ("--hidden 24 --goal surrogate --bias-correction", vec!["bias-correction has no effect: goal"]),
+        ("--hidden 24 --goal surrogate --bias-correction", vec!["bias-correction = true has no effect: goal"]),
         ("--hidden 24 --surrogate ste --adversarial 0.1", vec![]),
         ("--hidden 24 --goal surrogate --anneal-order front-to-back --means clip", vec!["anneal-order = \"front-to-back\" has no effect"]),
         ("--hidden 24 --means clip --anneal-from 0.2", vec![]),
@@ -136,7 +136,11 @@ fn biases_are_corrected_where_it_is_asked_for_or_examples_are_adversarial() {
     assert_ne!(plain.1["binary"], corrected.1["binary"]);
     assert!(train("--adversarial 0.1", "adversarial").0);
     assert!(!train("--adversarial 0.1 --bias-correction off", "off").0);
-    assert!(!train("--adversarial 0.1 --surrogate ste", "ste").0);
+    for other in ["ste", "lrt-binary", "lrt-continuous"] {
+        assert!(!train(&format!("--adversarial 0.1 --surrogate {other}"), other).0, "{other}");
+    }
+    assert!(!train("--adversarial 0.1 --neuron probit:1", "probit").0);
+    assert!(train("--adversarial 0.1 --neuron tanh:1", "tanh").0);
     assert!(!train("--adversarial 0.1 --goal surrogate", "surrogate").0);
     home.write("old.toml", b"adversarial = 0.1\n");
     assert!(!train("--config old.toml", "old").0, "files of earlier versions mean what they meant");

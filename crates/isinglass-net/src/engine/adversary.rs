@@ -25,6 +25,7 @@ impl Engine {
         let mut ones = Buffer::new(examples * rows);
         ones.fill(1.0);
         self.adversary = Some(Adversary { ones, gradient: Buffer::new(examples * rows), sums: Buffer::new(rows * LANES) });
+        self.set_threads(self.threads);
     }
 
     /// Moves every input of the batch by `step` in the direction that raises the loss, once [`Engine::score`] has stored the gradient of the logits. Inputs with a gradient of 0 stay.

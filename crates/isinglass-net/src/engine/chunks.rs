@@ -18,10 +18,10 @@ pub fn over_chunks(pool: &mut Pool, rows: usize, tile_rows: usize, task: &(dyn F
     });
 }
 
-/// Of a number of threads, those that have something to do in the layer of most rows: a chunk has at least [`LANES`] of them. More threads would only be in each other's way.
-pub fn busy_threads(threads: usize, rows: impl Iterator<Item = usize>) -> usize {
-    let chunks = rows.max().unwrap_or(0).div_ceil(LANES);
-    threads.min(chunks).clamp(1, MAX_THREADS)
+/// How many of `threads` threads have a chunk of the layer with most of them; the others would only be in each other's way.
+pub fn busy_threads(threads: usize, tile_rows: usize, rows: impl Iterator<Item = usize>) -> usize {
+    let threads = threads.clamp(1, MAX_THREADS);
+    rows.map(|rows| rows.div_ceil(chunk_rows(rows, tile_rows, threads)).min(threads)).max().unwrap_or(1).max(1)
 }
 
 /// The chunk size that minimises the work of the busiest thread; of equal ones the largest, which reads the inputs least often.
@@ -36,12 +36,12 @@ mod tests {
 
     #[test]
     fn no_thread_is_without_a_chunk() {
-        let busy = |threads, rows: &[usize]| busy_threads(threads, rows.iter().copied());
+        let busy = |threads, rows: &[usize]| busy_threads(threads, 8, rows.iter().copied());
         assert_eq!((busy(2, &[256, 256, 10]), busy(64, &[256, 256, 10]), busy(64, &[17, 10])), (2, 16, 2));
-        assert_eq!((busy(0, &[256]), busy(64, &[]), busy(usize::MAX, &[1 << 20])), (1, 1, MAX_THREADS));
-        for threads in 1..70 {
-            let size = chunk_rows(501, 8, busy(threads, &[501, 10]));
-            assert!(501usize.div_ceil(size) >= busy(threads, &[501, 10]) / 2, "{threads}");
+        assert_eq!((busy(0, &[256]), busy(64, &[]), busy(64, &[0]), busy(usize::MAX, &[1 << 20])), (1, 1, 1, MAX_THREADS));
+        for (rows, threads) in [16, 100, 501, 784, 1000].into_iter().flat_map(|rows| (1..70).map(move |threads| (rows, threads))) {
+            let busy = busy(threads, &[rows, 10]);
+            assert!(busy <= threads && rows.div_ceil(chunk_rows(rows, 8, busy)) >= busy, "{rows} rows, {threads} threads: {busy}");
         }
     }
 

@@ -291,6 +291,7 @@ fn regularised_steps_of_carried_networks_agree_between_paths() {
             adversarial: 0.1,
             augment: 1,
             average: 2,
+            bias_correction: true,
             ..TrainConfig::default()
         };
         let results: Vec<_> = Kernels::all()

@@ -49,7 +49,8 @@ class BinaryMLPClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     goal : "binary" polarises the means, "surrogate" trains as the paper does; None is binary where there are binary weights.
     means, beta, anneal_order : how means stay in [−1, 1] and become ±1.
     anneal_from : the fraction of the run before they do; None is 0.6, and 0.2 for plain layers that are aligned.
-    bias_correction : whether biases make up for what setting the means to ±1 does to the mean fields; None is true with `adversarial`.
+    bias_correction : whether biases make up for what setting the means to ±1 does to the mean fields; None is true with `adversarial`
+        where surrogate deterministic is polarised and its neurons have no noise of their own.
     variance_gradient : whether gradients flow through the variance of the fields.
     optimizer : adam, sgd, momentum or rmsprop.
     lr : the learning rate; None is 0.03 where surrogate deterministic is polarised with adam, else 0.01.
@@ -184,7 +185,8 @@ class BinaryMLPClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             callback=self.callback,
         )
         self.classes_ = labels.classes
-        resolved = {key.replace("-", "_"): value for key, value in trained.facts["config"].items()}
+        # Settings that are off are left out of the configuration; this one is None where it was open.
+        resolved = {"bias_correction": False, **{key.replace("-", "_"): value for key, value in trained.facts["config"].items()}}
         self.settings_: dict[str, Any] = {key: resolved.get(key, value) for key, value in settings.items()}
         self.notices_: list[str] = trained.facts["notices"]
         self._take(trained, trained.history, rows, labels.numbers)

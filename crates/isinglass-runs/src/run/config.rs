@@ -29,6 +29,7 @@ use spellings::{carry_or_truth, is_off, list_of_neurons, neuron_text, on_or_off,
 mod advice;
 mod spellings;
 
+pub use advice::Open;
 pub use spellings::parse_neuron;
 
 /// Hidden layers, and neurons in each, unless the settings say otherwise.

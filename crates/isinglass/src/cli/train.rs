@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use isinglass_lab::recipe::Recipe;
-use isinglass_lab::run::{Run, RunConfig, RunError, run_name};
+use isinglass_lab::run::{Open, Run, RunConfig, RunError, run_name};
 use isinglass_net::Carry;
 
 use super::CliError;
@@ -135,17 +135,12 @@ impl Args {
         self.optimiser.apply(&mut config);
         self.regularisation.apply(&mut config);
         let mut config = config.resolved()?;
-        // In files settings that are not given are what they have always been.
         if self.config.is_none() && self.recipe.is_none() {
-            if !self.optimiser.has_rate() {
-                config.lr = config.advised_lr();
-            }
-            if !self.means.has_anneal_from() {
-                config.anneal_from = config.advised_anneal_from();
-            }
-            if !self.means.has_bias_correction() {
-                config.bias_correction = config.advised_bias_correction();
-            }
+            config.take_advice(Open {
+                lr: !self.optimiser.has_rate(),
+                anneal_from: !self.means.has_anneal_from(),
+                bias_correction: !self.means.has_bias_correction(),
+            });
         }
         Ok(config)
     }

@@ -5,6 +5,17 @@ use isinglass_net::{AnnealOrder, Carry, Goal, Init, Initialisation, Means, Netwo
 use super::RunConfig;
 use crate::run::RunError;
 
+/// Settings that nobody has named, where there is advice. In files such settings are what they have always been.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Open {
+    /// [`RunConfig::advised_lr`].
+    pub lr: bool,
+    /// [`RunConfig::advised_anneal_from`].
+    pub anneal_from: bool,
+    /// [`RunConfig::advised_bias_correction`].
+    pub bias_correction: bool,
+}
+
 impl RunConfig {
     /// The learning rate for settings that name none: [`TrainConfig::advised_lr`] with Adam, else the default of files. Plain layers that are aligned learn coherently and need the smaller
     /// rate.
@@ -21,9 +32,25 @@ impl RunConfig {
         if polarises && self.is_aligned_and_plain() { 0.2 } else { TrainConfig::default().anneal_from }
     }
 
-    /// [`TrainConfig::bias_correction`] for settings that do not name it: adversarial examples leave many means undecided, those of inputs that tell nothing.
+    /// [`TrainConfig::bias_correction`] for settings that do not name it: adversarial examples leave many means undecided, those of uninformative inputs. Neurons with noise of their own are left alone: the correction keeps the
+    /// fields of the surrogate, which averages over that noise, and `sign(M)` has none.
     pub fn advised_bias_correction(&self) -> bool {
-        self.goal_or_default() == Goal::Binary && self.surrogate != Surrogate::Ste && self.adversarial > 0.0
+        let neuron = self.neuron.unwrap_or_else(|| self.surrogate.default_neuron());
+        let is_noiseless = neuron.averaged().is_some_and(|(_, denominator)| denominator.noise == 0.0);
+        self.goal_or_default() == Goal::Binary && self.surrogate == Surrogate::Deterministic && is_noiseless && self.adversarial > 0.0
+    }
+
+    /// Takes the advised value of every setting that is open.
+    pub fn take_advice(&mut self, open: Open) {
+        if open.lr {
+            self.lr = self.advised_lr();
+        }
+        if open.anneal_from {
+            self.anneal_from = self.advised_anneal_from();
+        }
+        if open.bias_correction {
+            self.bias_correction = self.advised_bias_correction();
+        }
     }
 
     /// Sentences about settings that do nothing, or are known not to work.
@@ -88,7 +115,7 @@ impl RunConfig {
             (self.anneal_from != usual.anneal_from).then(|| format!("anneal-from = {}", number(self.anneal_from))),
             (self.beta != usual.beta).then(|| format!("beta = {}", number(self.beta))),
             (self.anneal_order != AnnealOrder::Together).then(|| format!("anneal-order = \"{}\"", self.anneal_order)),
-            self.bias_correction.then(|| "bias-correction".into()),
+            self.bias_correction.then(|| "bias-correction = true".into()),
         ]
         .into_iter()
         .flatten()

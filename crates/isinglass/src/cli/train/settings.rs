@@ -189,7 +189,7 @@ pub struct MeansArgs {
     #[arg(long, value_name = "NAME", value_parser = among(AnnealOrder::ALL, AnnealOrder::name), hide_possible_values = true)]
     anneal_order: Option<AnnealOrder>,
 
-    /// Whether biases make up for what setting the means to ±1 in the last step does to the mean fields; without a value: on [default: off; on if --adversarial and goal binary are given, and --config is not]
+    /// Whether biases make up for what setting the means to ±1 in the last step does to the mean fields; without a value: on [default: off; on with --adversarial if surrogate deterministic is polarised, its neurons have no noise of their own, and neither --config nor --recipe is given]
     #[arg(long, value_enum, value_name = "on|off", num_args = 0..=1, default_missing_value = "on", hide_possible_values = true)]
     bias_correction: Option<Switch>,
 
