@@ -205,7 +205,7 @@ impl Engine {
         Ok(engine)
     }
 
-    /// Changes the number of threads. Those that no layer keeps busy are not started. The results stay the same.
+    /// Changes the number of threads. Those that would have nothing to do, neither rows of a layer nor panels of a batch, are not started. The results stay the same.
     pub fn set_threads(&mut self, threads: usize) {
         self.threads = threads;
         // Gradients of the inputs are asked for by adversarial examples alone.

@@ -149,7 +149,7 @@ impl<'a> Trainer<'a> {
         Ok(trainer)
     }
 
-    /// Uses up to this many threads, at most 1024, from now on; those that no layer keeps busy are not started. The results stay the same.
+    /// Uses up to this many threads, at most 1024, from now on; those that would have nothing to do are not started. The results stay the same.
     #[must_use]
     pub fn with_threads(mut self, threads: usize) -> Self {
         self.threads = threads.clamp(1, MAX_THREADS);

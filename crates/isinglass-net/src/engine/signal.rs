@@ -3,6 +3,7 @@
 use super::{Engine, LANES};
 
 /// A batch as a layer reads it: the layer's inputs, and the fields that are carried to it.
+#[derive(Clone)]
 pub struct Signal {
     layer: usize,
     examples: usize,

@@ -21,16 +21,12 @@ impl Trainer<'_> {
         let indices = &self.order[..EXAMPLES.min(self.order.len())];
         let (rows, input) = (self.examples.rows(), &self.frame.input);
         self.engine.without_backward(|engine| {
-            let load = |engine: &mut Engine| -> Vec<Signal> {
-                let batches = indices.chunks(engine.batch());
-                batches
-                    .map(|indices| {
-                        engine.load(rows, indices, input, Scale::Inputs);
-                        engine.signal()
-                    })
-                    .collect()
-            };
-            let (mut averaged, mut binary) = (load(engine), load(engine));
+            let batches = indices.chunks(engine.batch()).map(|indices| {
+                engine.load(rows, indices, input, Scale::Inputs);
+                engine.signal()
+            });
+            let mut averaged: Vec<Signal> = batches.collect();
+            let mut binary = averaged.clone();
             let mut shifts: Vec<f64> = Vec::new();
             let last = engine.layers.len() - 1;
             for index in 0..=last {

@@ -248,6 +248,16 @@ impl RunConfig {
         self.init.unwrap_or(if self.sigma_m2.is_some() { Init::TwoPoint } else { Init::Auto })
     }
 
+    /// The neuron: the surrogate's own where none is given.
+    fn neuron_or_default(&self) -> Neuron {
+        self.neuron.unwrap_or_else(|| self.surrogate.default_neuron())
+    }
+
+    /// The goal: a binary network where none is given and there are binary weights.
+    fn goal_or_default(&self) -> Goal {
+        self.goal.unwrap_or(if self.surrogate.has_binary_weights() { Goal::Binary } else { Goal::Surrogate })
+    }
+
     /// The network's part. Inputs and classes come from the data.
     ///
     /// # Errors
@@ -259,7 +269,7 @@ impl RunConfig {
             classes,
             hidden: self.checked_hidden()?,
             surrogate: self.surrogate,
-            neuron: self.neuron.unwrap_or_else(|| self.surrogate.default_neuron()),
+            neuron: self.neuron_or_default(),
             init: self.init_or_default(),
             sigma_m2: self.sigma_m2,
             sigma_b2: self.sigma_b2,
@@ -286,9 +296,8 @@ impl RunConfig {
     ///
     /// Those of [`TrainConfig::check`].
     pub fn train_config(&self) -> Result<TrainConfig, RunError> {
-        let binary = self.surrogate.has_binary_weights();
         let config = TrainConfig {
-            goal: self.goal.unwrap_or(if binary { Goal::Binary } else { Goal::Surrogate }),
+            goal: self.goal_or_default(),
             means: self.means,
             anneal_from: self.anneal_from,
             beta: self.beta,

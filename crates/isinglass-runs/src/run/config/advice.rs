@@ -35,8 +35,7 @@ impl RunConfig {
     /// [`TrainConfig::bias_correction`] for settings that do not name it: adversarial examples leave many means undecided, those of uninformative inputs. Neurons with noise of their own are left alone: the correction keeps the
     /// fields of the surrogate, which averages over that noise, and `sign(M)` has none.
     pub fn advised_bias_correction(&self) -> bool {
-        let neuron = self.neuron.unwrap_or_else(|| self.surrogate.default_neuron());
-        let is_noiseless = neuron.averaged().is_some_and(|(_, denominator)| denominator.noise == 0.0);
+        let is_noiseless = self.neuron_or_default().averaged().is_some_and(|(_, denominator)| denominator.noise == 0.0);
         self.goal_or_default() == Goal::Binary && self.surrogate == Surrogate::Deterministic && is_noiseless && self.adversarial > 0.0
     }
 
@@ -57,10 +56,6 @@ impl RunConfig {
     pub(crate) fn notices(&self) -> Vec<String> {
         let single = [self.rate_notice(), self.carry_notice(), self.deep_ste_notice()];
         single.into_iter().flatten().chain(self.idle_notices()).collect()
-    }
-
-    fn goal_or_default(&self) -> Goal {
-        self.goal.unwrap_or(if self.surrogate.has_binary_weights() { Goal::Binary } else { Goal::Surrogate })
     }
 
     /// Plain layers that are aligned did not train at twice the [advised](RunConfig::advised_lr) rate and more (`docs/training.md`).

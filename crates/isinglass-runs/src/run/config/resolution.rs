@@ -53,23 +53,14 @@ impl RunConfig {
             self.width = Some(self.width.unwrap_or(WIDTH));
         }
         self.init = Some(self.init_or_default());
-        self.neuron = Some(self.neuron.unwrap_or_else(|| self.surrogate.default_neuron()));
-        self.goal = Some(match (self.goal, self.surrogate.has_binary_weights()) {
-            (Some(Goal::Binary), false) => {
-                return Err(RunError::Setting(format!(
-                    "goal binary with surrogate {}: there are no binary weights behind it; use goal surrogate",
-                    self.surrogate
-                )));
-            }
-            (Some(goal), _) => goal,
-            (None, binary) => {
-                if binary {
-                    Goal::Binary
-                } else {
-                    Goal::Surrogate
-                }
-            }
-        });
+        self.neuron = Some(self.neuron_or_default());
+        if self.goal == Some(Goal::Binary) && !self.surrogate.has_binary_weights() {
+            return Err(RunError::Setting(format!(
+                "goal binary with surrogate {}: there are no binary weights behind it; use goal surrogate",
+                self.surrogate
+            )));
+        }
+        self.goal = Some(self.goal_or_default());
         if i64::try_from(self.seed).is_err() {
             return Err(RunError::Setting(format!("seed = {}: at most {}", self.seed, i64::MAX)));
         }
