@@ -31,7 +31,7 @@ pub(super) fn carry_or_truth<'de, D: Deserializer<'de>>(deserializer: D) -> Resu
 /// TOML's own truth values, and the words of the flag.
 pub(super) fn on_or_off<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
     #[derive(Deserialize)]
-    #[serde(untagged, expecting = "true, false, \"on\" or \"off\"")]
+    #[serde(untagged, expecting = "a switch is true, false, \"on\" or \"off\"")]
     enum Switch {
         Bool(bool),
         Word(Word),
